@@ -1,8 +1,8 @@
 """Independent verification of certificates: it shares no code with the search.
 
 A certificate states a challenge in integers, a claim about it, and an argument. Here the challenge
-is redrawn in real coordinates, placements and symmetries are derived a second time, and the argument
-is replayed step by step. A file of impossible shapes proves many claims at once.
+is redrawn in real coordinates, placements and symmetries are derived a second time, and the
+argument is replayed step by step. A file of impossible shapes proves many claims at once.
 """
 
 from fabkit.certify.document import Certificate, ImpossibleShapes, parse, read

@@ -1,13 +1,13 @@
 """The cells of many shapes as one board, whose orbits and placements are derived only once.
 
-For each centre, with its own lattice, the board holds the cells of all shapes and their images under
-the eight symmetries of the square. A shape is a set of orbits; its placements are those of the board
-that touch no other orbit. Cells have the same order on the board as in every shape.
+For each centre, with its own lattice, the board holds the cells of all shapes and their images
+under the eight symmetries of the square. A shape is a set of orbits; its placements are those of
+the board that touch no other orbit. Cells have the same order on the board as in every shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,11 +31,8 @@ MAX_COVERED = 20_000_000
 
 @dataclass(frozen=True)
 class ShapeProblem:
-    """The exact cover problem of one shape.
-
-    `cells` is the number of cells, `options` the placements inside the shape; `is_first` says for each
-    whether it is the first of its images about the centre.
-    """
+    """The exact cover problem of one shape: the number of its cells, the placements inside it, and
+    for each of these whether it is the first of its images about the centre."""
 
     cells: int
     options: OptionTable
@@ -55,10 +52,8 @@ class ShapeProblem:
 class Board:
     """The cells of many shapes, and every placement of the pieces among them.
 
-    Args:
-        centres: one or two.
-        points: for each centre the centroids of at least one cell of each orbit.
-        pieces: as in the file.
+    For each of the one or two centres, `points` has the centroid of at least one cell of
+    each orbit.
 
     Raises:
         InputError: if an outline is not on the lattice, or the problem is too large.
@@ -88,9 +83,8 @@ class Board:
         self._overlaps = overlapping_orbits(tiling, centres, self._layers)
         self._place(tiling, kinds)
         moves = len(tiling.moves(flips))
-        self._is_first = self._first_in_orbit(
-            _renumber([layer.images[:moves] for layer in self._layers])
-        )
+        images = _renumber([layer.images[:moves] for layer in self._layers])
+        self._is_first = self._first_in_orbit(images)
 
     def orbit_at(self, layer: int, point: FramePoint) -> int | None:
         """Return the number of a cell's orbit; None if no cell has that centroid."""
@@ -100,11 +94,9 @@ class Board:
         before = sum(len(earlier.keys) for earlier in self._layers[:layer])
         return int(self._orbits[before + number])
 
-    def has_overlap(self, orbits: Collection[int]) -> bool:
+    def has_overlap(self, orbits: Set[int]) -> bool:
         """Return whether any of these orbits overlap; they are then on different lattices."""
-        return any(
-            not self._overlaps.get(orbit, frozenset()).isdisjoint(orbits) for orbit in orbits
-        )
+        return any(self._overlaps.get(orbit, frozenset()) & orbits for orbit in orbits)
 
     def problem(self, orbits: Collection[int], key: str) -> ShapeProblem:
         """Return the exact cover problem of a shape.
@@ -127,8 +119,7 @@ class Board:
 
         def options_of(item: int) -> list[int]:
             fits = covers[:, item] if item < count else kinds == item - count
-            numbers: list[int] = np.flatnonzero(fits).tolist()
-            return numbers
+            return [*np.flatnonzero(fits).tolist()]
 
         rows = np.packbits(covers[:, :count], axis=1, bitorder="little")
         bits = [int.from_bytes(row, "little") for row in map(bytes, rows)]
@@ -141,8 +132,8 @@ class Board:
         before = 0
         for layer in self._layers:
             numbers = layer.numbers + before
-            for option in enumerate_options(tiling, layer.keys, numbers, kinds, "shapes"):
-                options.append((option.kind, option.cells))
+            of_layer = enumerate_options(tiling, layer.keys, numbers, kinds, "shapes")
+            options += [(option.kind, option.cells) for option in of_layer]
             before += len(layer.keys)
         options.sort()
         widest = max((len(cells) for _, cells in options), default=0)
@@ -215,15 +206,16 @@ class CellLayer:
         Raises:
             InputError: if there are too many.
         """
+        message = f"hold more than {MAX_CELLS} cells about one centre"
+        too_many_cells = InputError.of("", message, "shapes")
         if len(points) > MAX_CELLS:
-            raise _too_many_cells()
-        places = np.array(sorted(points), dtype=np.float64).reshape(-1, 2) * tiling.step
-        cells, missing = tiling.find_cells(places)
-        seeds = cells[~missing]
+            raise too_many_cells
+        centroids = np.array(sorted(points), dtype=np.float64).reshape(-1, 2) * tiling.step
+        cells, missing = tiling.find_cells(centroids)
         moves, middle = tiling.moves(flips=True), tuple(np.array(centre) * tiling.step)
-        keys = np.unique([tiling.transform(seeds, *move, middle) for move in moves])
+        keys = np.unique([tiling.transform(cells[~missing], *move, middle) for move in moves])
         if len(keys) > MAX_CELLS:
-            raise _too_many_cells()
+            raise too_many_cells
         numbers = number_cells(tiling, keys)
         images = np.empty((len(moves), len(keys)), dtype=np.int64)
         for index, move in enumerate(moves):
@@ -235,19 +227,11 @@ class CellLayer:
         return cls(keys, numbers, images, orbits, index_of)
 
 
-def _too_many_cells() -> InputError:
-    return InputError.of("", f"hold more than {MAX_CELLS} cells about one centre", "shapes")
-
-
 def overlapping_orbits(
     tiling: Tiling, centres: Sequence[FramePoint], layers: Sequence[CellLayer]
 ) -> dict[int, frozenset[int]]:
-    """Find the orbits of two lattices that overlap, so that they cannot be in one shape.
-
-    Returns:
-        For each orbit of the first layer those of the second that it overlaps, numbered after the
-        first's. Touching is not overlapping.
-    """
+    """Return for each orbit of the first layer those of the second, numbered after the first's,
+    that it overlaps, so that they cannot be in one shape. Touching is not overlapping."""
     if len(layers) < 2:
         return {}
     polygons = []
@@ -266,9 +250,6 @@ def overlapping_orbits(
 
 def _renumber(tables: Sequence[IntArray]) -> IntArray:
     """Make the numbers of the layers, each from 0, consecutive over all layers."""
-    numbered = []
-    before = 0
-    for table in tables:
-        numbered.append(table + before)
-        before += int(table.max(initial=-1)) + 1
-    return np.concatenate(numbered, axis=-1)
+    starts = np.cumsum([0, *(table.max(initial=-1) + 1 for table in tables)])
+    pairs = zip(tables, starts[:-1], strict=True)
+    return np.concatenate([table + start for table, start in pairs], axis=-1)

@@ -6,7 +6,6 @@ A clue names cells, and the piece, the mark or the colour that must cover each o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,19 +15,12 @@ from fabkit.certify.tiling import Keys, ProofError, Tiling
 
 #: The mark of a cell that has none.
 PLAIN = "plain"
-
 #: An orientation of a piece, as the bytes of its keys at the origin, with its marks by key.
 Look = tuple[bytes, tuple[tuple[int, str], ...]]
 #: What tells kinds of pieces apart: looks, and the colour and the id that clues name.
-Own = tuple[frozenset[Look], str, str]
-
-
-@dataclass(frozen=True)
-class PlacedClue:
-    """A clue with the keys of its cells."""
-
-    keys: Keys
-    statement: ClueStatement
+Traits = tuple[frozenset[Look], str, str]
+#: A clue with the keys of its cells.
+PlacedClue = tuple[Keys, ClueStatement]
 
 
 def place_clues(
@@ -40,13 +32,13 @@ def place_clues(
         InputError: if an outline is not on the lattice.
         ProofError: if a clue lies outside the region.
     """
-    placed = []
+    placed_clues = []
     for index, clue in enumerate(clues):
         keys = cells_inside(tiling, clue.outline, f"problem.clues[{index}].outline")
         if not np.isin(keys, region).all():
             raise ProofError(f"clues[{index}] lies partly outside the region")
-        placed.append(PlacedClue(keys, clue))
-    return tuple(placed)
+        placed_clues.append((keys, clue))
+    return tuple(placed_clues)
 
 
 def looks_of(tiling: Tiling, piece: PieceForms, flips: bool, key: str) -> frozenset[Look]:
@@ -90,34 +82,25 @@ def mirrored(tiling: Tiling, look: Look) -> Look:
 
 
 class Permission:
-    """Where the clues let a piece be; identical pieces share it.
-
-    `own` tells pieces apart: looks, and what clues name.
-    """
+    """Where the clues let a piece be; identical pieces share it."""
 
     def __init__(
-        self,
-        piece: PieceForms,
-        looks: frozenset[Look],
-        clues: Sequence[PlacedClue],
+        self, piece: PieceForms, looks: frozenset[Look], clues: Sequence[PlacedClue]
     ) -> None:
-        by_colour = any(clue.statement.colour for clue in clues)
-        is_named = any(clue.statement.piece == piece.id for clue in clues)
-        self.own: Own = (looks, piece.colour if by_colour else "", piece.id if is_named else "")
+        colour = piece.colour if any(clue.colour for _, clue in clues) else ""
+        name = piece.id if any(clue.piece == piece.id for _, clue in clues) else ""
+        self.traits: Traits = (looks, colour, name)
         self._looks = looks
         self._needed: set[int] = set()
         self._closed: set[int] = set()
         self._marks: list[tuple[int, str]] = []
-        for clue in clues:
-            keys = clue.keys.tolist()
-            stated = clue.statement
-            if stated.piece == piece.id:
-                self._needed.update(keys)
-            other_piece = stated.piece not in ("", piece.id)
-            if other_piece or (stated.colour and stated.colour != piece.colour):
-                self._closed.update(keys)
-            elif stated.mark:
-                self._marks += [(key, stated.mark) for key in keys]
+        for keys, clue in clues:
+            if clue.piece == piece.id:
+                self._needed.update(keys.tolist())
+            if clue.piece not in ("", piece.id) or clue.colour not in ("", piece.colour):
+                self._closed.update(keys.tolist())
+            elif clue.mark:
+                self._marks += [(key, clue.mark) for key in keys.tolist()]
 
     def allowed(self, image: Keys, shifts: Keys) -> Keys:
         """Return the translations of an orientation, as key offsets, that agree with all clues."""
@@ -128,13 +111,8 @@ class Permission:
         allowed = []
         for shift in shifts.tolist():
             covered = set((image + shift).tolist())
-            wanted = [(key - shift, mark) for key, mark in self._marks if key in covered]
-            if (
-                self._needed <= covered
-                and not self._closed & covered
-                and any(
-                    all(marks.get(key, PLAIN) == mark for key, mark in wanted) for marks in shown
-                )
-            ):
+            asked = [(key - shift, mark) for key, mark in self._marks if key in covered]
+            matches = (all(marks.get(key, PLAIN) == mark for key, mark in asked) for marks in shown)
+            if self._needed <= covered and not self._closed & covered and any(matches):
                 allowed.append(shift)
         return np.array(allowed, dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.certify.clues import Own, Permission, looks_of, mirrored, place_clues
+from fabkit.certify.clues import Permission, Traits, looks_of, mirrored, place_clues
 from fabkit.certify.document import MAX_SYMMETRIES, ProblemStatement
 from fabkit.certify.outline import Orientations, cells_inside
 from fabkit.certify.tiling import TILINGS, TOLERANCE, Keys, ProofError, Tiling
@@ -39,13 +39,8 @@ Allowed = Callable[[int, Keys, Keys], Keys]
 
 @dataclass(frozen=True)
 class Option:
-    """One placement, or an orbit of several under a symmetry.
-
-    Attributes:
-        kind: the number of the kind, from 0.
-        cells: sorted cell numbers.
-        copies: number of pieces.
-    """
+    """One placement, or an orbit of several under a symmetry: the number of the kind, from 0, the
+    sorted numbers of the cells, and the number of pieces."""
 
     kind: int
     cells: tuple[int, ...]
@@ -57,13 +52,13 @@ class CoverProblem:
     """The region and the pieces without the given ones, and all placements.
 
     Attributes:
-        cells: number of cells.
+        cells: how many there are, as of `pieces_count` and `open`.
         kinds: the ids of the pieces, identical ones together.
         options: sorted by kind, then cells.
         group: the symmetries of the region, sorted, the identity first; each permutes the cells,
             then the kinds.
-        pieces_count: number of pieces used; None for all.
-        open: number of cells that stay open; a last kind without names stands for them.
+        pieces_count: the pieces used; None for all.
+        open: the cells that stay open; a last kind without names stands for them.
         is_whole_group: whether `group` has all symmetries; else only those of the whole region.
     """
 
@@ -81,7 +76,7 @@ class CoverProblem:
         return tuple(len(pieces) or self.open for pieces in self.kinds)
 
     def labelled(self, count: int) -> int | None:
-        """Convert a count of solutions to one with identical pieces distinguished, if it follows."""
+        """Convert a count of solutions to one with identical pieces distinguished, if it can be."""
         if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
         return count * prod(factorial(len(pieces)) for pieces in self.kinds)
@@ -122,8 +117,7 @@ class CoverProblem:
         for start in range(len(self.options)):
             if start in seen:
                 continue
-            orbit = {start}
-            waiting = [start]
+            orbit, waiting = {start}, [start]
             while waiting:
                 here = waiting.pop()
                 new = {image[here] for image in images} - orbit
@@ -146,11 +140,9 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     tiling = TILINGS[problem.lattice]
     region = cells_inside(tiling, problem.region, "problem.region")
     clues = place_clues(tiling, problem.clues, region)
-    images = {}
-    permissions = {}
+    images, permissions = {}, {}
     for index, piece in enumerate(problem.pieces):
-        place = f"problem.pieces[{index}]"
-        looks = looks_of(tiling, piece, problem.flips, place)
+        looks = looks_of(tiling, piece, problem.flips, f"problem.pieces[{index}]")
         names = sorted({orientation for orientation, _ in looks})
         images[piece.id] = {name: np.frombuffer(name, dtype=np.int64) for name in names}
         permissions[piece.id] = Permission(piece, looks, clues)
@@ -168,13 +160,13 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
     free_cells = remaining[is_free], numbers[is_free]
     options = tuple(enumerate_options(tiling, *free_cells, kinds, "problem", allowed))
     kind_names = [pieces for pieces, _ in kinds]
-    owns = [permissions[pieces[0]].own for pieces in kind_names]
+    traits = [permissions[pieces[0]].traits for pieces in kind_names]
     if problem.open:
-        clued = np.concatenate([np.empty(0, dtype=np.int64), *(clue.keys for clue in clues)])
-        may_be_open = numbers[is_free & ~np.isin(remaining, clued)]
+        with_clues = np.concatenate([np.empty(0, dtype=np.int64), *(keys for keys, _ in clues)])
+        may_be_open = numbers[is_free & ~np.isin(remaining, with_clues)]
         options += tuple(Option(len(kinds), (cell,)) for cell in sorted(may_be_open.tolist()))
         kind_names.append(())
-        owns.append((frozenset(), "", ""))
+        traits.append((frozenset(), "", ""))
     pieces_count = problem.pieces_count
     cover = CoverProblem(
         cells=len(remaining),
@@ -185,8 +177,8 @@ def derive_problem(problem: ProblemStatement) -> CoverProblem:
         open=problem.open,
     )
     boxes = _boxes(tiling, region, remaining)
-    same = tuple(range(cover.cells, cover.cells + len(owns)))
-    mirror = same if problem.flips else _mirror_kinds(tiling, owns, kind_names, cover.cells)
+    same = tuple(range(cover.cells, cover.cells + len(traits)))
+    mirror = same if problem.flips else _mirror_kinds(tiling, traits, kind_names, cover.cells)
     limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(options))))
     for parts in (boxes, [remaining] if len(remaining) else []):
         group = _symmetry_group(tiling, parts, remaining, numbers, problem.flips, (same, mirror))
@@ -207,20 +199,20 @@ def _given_cells(
     earlier: list[tuple[str, Keys]] = []
     contradicting = [np.empty(0, dtype=np.int64)]
     for index, given in enumerate(problem.given):
-        place = f"given[{index}]"
-        keys = cells_inside(tiling, given.outline, f"problem.{place}.outline")
-        if tiling.to_origin(keys).tobytes() not in images[given.piece]:
-            raise ProofError(f"{place} is not an allowed orientation of piece {quote(given.piece)}")
-        if not np.isin(keys, region).all():
-            raise ProofError(f"{place} lies partly outside the region")
+        path = f"given[{index}]"
+        keys = cells_inside(tiling, given.outline, f"problem.{path}.outline")
         image = tiling.to_origin(keys)
+        if image.tobytes() not in images[given.piece]:
+            raise ProofError(f"{path} is not an allowed orientation of piece {quote(given.piece)}")
+        if not np.isin(keys, region).all():
+            raise ProofError(f"{path} lies partly outside the region")
         if not len(permissions[given.piece].allowed(image, keys[:1] - image[:1])):
             contradicting.append(keys)
         for before, (piece, others) in enumerate(earlier):
             if piece == given.piece:
-                raise ProofError(f"{place} repeats piece {quote(piece)} of given[{before}]")
+                raise ProofError(f"{path} repeats piece {quote(piece)} of given[{before}]")
             if np.isin(keys, others).any():
-                raise ProofError(f"given[{before}] overlaps {place}")
+                raise ProofError(f"given[{before}] overlaps {path}")
         earlier.append((given.piece, keys))
     given_keys = [np.empty(0, dtype=np.int64), *(keys for _, keys in earlier)]
     return np.concatenate(given_keys), np.concatenate(contradicting)
@@ -243,8 +235,8 @@ def group_identical(
     """
     alike: dict[Any, list[str]] = {}
     for piece, its_images in images.items():
-        own = permissions[piece].own if permissions else None
-        alike.setdefault((frozenset(its_images), own), []).append(piece)
+        traits = permissions[piece].traits if permissions else None
+        alike.setdefault((frozenset(its_images), traits), []).append(piece)
     return [(tuple(pieces), images[pieces[0]]) for pieces in alike.values()]
 
 
@@ -261,21 +253,21 @@ def enumerate_options(
     Raises:
         InputError: if there are too many.
     """
-    looks = options = cells = 0
+    tests = options = cells = 0
     for kind, (_, images) in enumerate(kinds):
         covers: list[tuple[int, ...]] = []
         for image in images.values():
-            looks += len(image) * len(remaining)
-            if looks > MAX_CELL_TESTS:
+            tests += len(image) * len(remaining)
+            if tests > MAX_CELL_TESTS:
                 raise InputError.of("", "is too large to check", key)
             shifts = allowed(kind, image, _shifts(tiling, remaining, image))
             options += len(shifts)
             cells += len(shifts) * len(image)
             if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:
-                limits = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
-                raise InputError.of("", f"is too large to check: {limits}", key)
-            places = np.searchsorted(remaining, shifts[:, None] + image[None, :])
-            covers.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
+                size = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
+                raise InputError.of("", f"is too large to check: {size}", key)
+            indices = np.searchsorted(remaining, shifts[:, None] + image)
+            covers.extend(map(tuple, np.sort(numbers[indices], axis=1).tolist()))
         yield from (Option(kind, cover) for cover in sorted(covers))
 
 
@@ -299,8 +291,7 @@ def _symmetry_group(
     """Return the permutations that move each box onto a box, of the same shape, by an allowed move.
 
     The images of the kinds are those under rotations, and under reflections; if they differ, a
-    reflection reflects all boxes. No more are returned than one above
-    `MAX_SYMMETRIES`.
+    reflection reflects all boxes. No more are returned than one above `MAX_SYMMETRIES`.
     """
     same, mirror = kind_images
     permutations = set()
@@ -359,19 +350,19 @@ def _boxes(tiling: Tiling, region: Keys, remaining: Keys) -> list[Keys]:
 
 
 def _mirror_kinds(
-    tiling: Tiling, owns: Sequence[Own], names: Sequence[tuple[str, ...]], cells: int
+    tiling: Tiling, traits: Sequence[Traits], names: Sequence[tuple[str, ...]], cells: int
 ) -> tuple[int, ...]:
     """Return the kinds of the pieces' mirror images, marks included, as items.
 
     If the mirror image of a kind is missing, or has another number of copies, each kind is its own:
     there are then no reflections.
     """
-    number = {own: index for index, own in enumerate(owns)}
+    number = {kind_traits: index for index, kind_traits in enumerate(traits)}
     twins = []
-    for pieces, (looks, colour, piece_id) in zip(names, owns, strict=True):
+    for pieces, (looks, colour, piece_id) in zip(names, traits, strict=True):
         flipped = frozenset(mirrored(tiling, look) for look in looks)
         twin = number.get((flipped, colour, piece_id))
         if twin is None or len(names[twin]) != len(pieces):
-            return tuple(range(cells, cells + len(owns)))
+            return tuple(range(cells, cells + len(traits)))
         twins.append(cells + twin)
     return tuple(twins)

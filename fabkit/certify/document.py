@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     ConfigDict,
@@ -62,10 +62,8 @@ class _Object(Table):
 
 
 class PieceForms(_Object):
-    """A piece with its flat forms, each an outline in frame points.
-
-    `marks` are the outlines of the cells with each mark, `back` those where it is turned over.
-    """
+    """A piece with its flat forms, each an outline in frame points; `marks` are the outlines of the
+    cells with each mark, `back` those where it is turned over."""
 
     id: Name
     forms: Annotated[tuple[Rings, ...], Field(min_length=1)]
@@ -94,11 +92,8 @@ class ClueStatement(_Object):
 
 
 class ProblemStatement(_Object):
-    """The challenge.
-
-    `flips` allows turning pieces over, `open` is the number of cells that stay open; `pieces_count`
-    is the number of pieces used, including given ones; None for all.
-    """
+    """The challenge; `flips` allows turning pieces over, `open` is the number of cells that stay
+    open, `pieces_count` that of the pieces used, including given ones; None for all."""
 
     lattice: Literal[
         "square", "quarter-square", "hexagon", "triangle", "kite", "drafter", "triangular"
@@ -229,11 +224,8 @@ class Certificate(_File):
 
 
 class ShapeProof(_Object):
-    """A shape, and the search that proves it impossible.
-
-    `cells` holds for each centre the centroid of one cell of each orbit; for the rest see
-    `TranscriptArgument`.
-    """
+    """A shape, with the centroid of one cell of each orbit for each centre; and the search that
+    proves it impossible, see `TranscriptArgument`."""
 
     cells: Annotated[tuple[tuple[FramePoint, ...], ...], Field(fail_fast=True)]
     branch_first: NonNegativeInt | None
@@ -251,11 +243,8 @@ class ShapeProof(_Object):
 
 
 class ImpossibleShapes(_File):
-    """A file of shapes that all the pieces together cannot tile.
-
-    `centres` are the centres of symmetry, in frame points: one, or two for one point of the plane,
-    each on its own lattice.
-    """
+    """A file of shapes that all the pieces together cannot tile, about one centre of symmetry, in
+    frame points, or two for one point of the plane, each on its own lattice."""
 
     kind: Literal["fabkit impossible shapes"]
     lattice: Literal["square", "quarter-square"]
@@ -266,7 +255,7 @@ class ImpossibleShapes(_File):
 
     @property
     def parity(self) -> str:
-        """``even`` about a corner of the grid, ``odd`` about the centre of a square, or ``mixed``."""
+        """``even`` about a corner of the grid, ``odd`` about a square's centre; or ``mixed``."""
         if len(self.centres) == 2:
             return "mixed"
         return "odd" if self.centres[0][0] else "even"
@@ -286,13 +275,12 @@ class ImpossibleShapes(_File):
         """Raise `InputError` if parts contradict each other."""
         even, odd = (0, 0), (HALF_UNITS[self.lattice],) * 2
         if self.centres not in ((even,), (odd,), (even, odd)):
-            known = f"[{list(even)}], [{list(odd)}] or [{list(even)}, {list(odd)}]"
-            stated = quote([list(centre) for centre in self.centres])
-            self._fail("centres", f"expected {known}, found {stated}")
+            expected = f"[{list(even)}], [{list(odd)}] or [{list(even)}, {list(odd)}]"
+            found = quote([list(centre) for centre in self.centres])
+            self._fail("centres", f"expected {expected}, found {found}")
         self._check_ids("pieces", self.pieces)
         for index, shape in enumerate(self.shapes):
-            key = f"shapes[{index}].cells"
-            parts = len(self.centres)
+            key, parts = f"shapes[{index}].cells", len(self.centres)
             if len(shape.cells) != parts:
                 count = f"has {len(shape.cells)} lists of cells"
                 self._fail(key, f"{count}; expected {parts}, one for each centre")
@@ -301,9 +289,6 @@ class ImpossibleShapes(_File):
 
 
 Proofs = Certificate | ImpossibleShapes
-
-
-# --- reading ----------------------------------------------------------------------------------------
 
 
 def read(path: Path) -> Proofs:
@@ -337,5 +322,4 @@ def parse(document: Any, source: str) -> Proofs:
     errors.raise_if_any()
     proofs._source = source
     proofs.check()
-    valid: Proofs = proofs
-    return valid
+    return cast(Proofs, proofs)

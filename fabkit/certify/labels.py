@@ -33,17 +33,17 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
     if isinstance(file, ImpossibleShapes):
         _compare_pieces(puzzle, file.lattice, file.pieces)
         return ""
-    meant = _named(puzzle, file.challenge)
-    stated = file.problem.raw
+    challenges = _named(puzzle, file.challenge)
+    problem = file.problem.raw
     # On the command line as many cells may stay open as the pieces leave, if that is one number.
     with_open_cells = [
         replace(challenge, open_count=spare_count)
-        for challenge in meant
+        for challenge in challenges
         if (spare_count := puzzle.cells_to_spare(challenge)) is not None
     ]
-    if any(problem_document(puzzle, challenge) == stated for challenge in meant + with_open_cells):
+    if any(problem_document(puzzle, each) == problem for each in challenges + with_open_cells):
         return ""
-    if meant:
+    if challenges:
         name = f"{file.challenge} of {puzzle.name}"
         raise ProofError(f"differs from the challenge {name} that is {_where(puzzle)}")
     _compare_pieces(puzzle, file.problem.lattice, file.problem.pieces)
@@ -52,15 +52,14 @@ def compare_labels(file: Proofs, set_name: str | None) -> str:
     if entry is None:
         return f"{puzzle.name} has no challenge {quote(file.challenge)}"
     # Certificates do not support challenges on two lattices.
-    if entry.halves == 1 and problem_document(puzzle, entry.challenge) == stated:
+    if entry.halves == 1 and problem_document(puzzle, entry.challenge) == problem:
         return ""
     return f"the shipped {file.challenge} of {puzzle.name} is a different challenge"
 
 
 def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms]) -> None:
     if lattice != puzzle.lattice.name:
-        lattice_name = f"{puzzle.lattice.name}, not {lattice}"
-        raise ProofError(f"the lattice of {puzzle.name} is {lattice_name}")
+        raise ProofError(f"the lattice of {puzzle.name} is {puzzle.lattice.name}, not {lattice}")
     documents = {
         piece.id: piece_document(puzzle.lattice, piece) | {"colour": piece.colour}
         for piece in puzzle.pieces
@@ -71,8 +70,8 @@ def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[PieceForms
             raise ProofError(f"{puzzle.name} has no piece {name}")
         meant = documents[piece.id]
         if {"colour": meant["colour"], **piece.raw} != meant:
-            where = _where(puzzle)
-            raise ProofError(f"differs from the piece {name} of {puzzle.name} that is {where}")
+            of_set = f"{name} of {puzzle.name} that is {_where(puzzle)}"
+            raise ProofError(f"differs from the piece {of_set}")
 
 
 def _where(puzzle: PuzzleSet) -> str:
@@ -83,5 +82,5 @@ def _named(puzzle: PuzzleSet, name: str) -> list[Challenge]:
     """Return the challenges of that name: of the set, all pieces on a board, of a family."""
     boards = [puzzle.whole_board(board) for board in puzzle.boards if board.id == name]
     member = puzzle.find_member(name)
-    stated = [challenge for challenge in puzzle.challenges if challenge.id == name]
-    return [*stated, *boards, *([member] if member else [])]
+    challenges = [challenge for challenge in puzzle.challenges if challenge.id == name]
+    return [*challenges, *boards, *([member] if member else [])]

@@ -72,15 +72,11 @@ Orientations = dict[bytes, Keys]
 
 
 def orientations_of(tiling: Tiling, piece: PieceForms, flips: bool, key: str) -> Orientations:
-    """Return a piece's distinct orientations.
-
-    Raises:
-        InputError: if an outline is not on the lattice.
-    """
+    """Return a piece's distinct orientations; raise `InputError` if one is not on the lattice."""
     orientations: Orientations = {}
     for index, rings in enumerate(piece.forms):
         form = cells_inside(tiling, rings, f"{key}.forms[{index}]")
-        for turn, flip in tiling.moves(flips):
-            keys = tiling.to_origin(tiling.transform(form, turn, flip))
+        for move in tiling.moves(flips):
+            keys = tiling.to_origin(tiling.transform(form, *move))
             orientations[keys.tobytes()] = keys
     return orientations

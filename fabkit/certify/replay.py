@@ -53,14 +53,9 @@ class _State(NamedTuple):
 
 
 class OptionTable(NamedTuple):
-    """The options in order, as parallel sequences.
-
-    Attributes:
-        masks: the cells covered, as bits.
-        kinds: the number of the kind.
-        copies_used: the number of copies used.
-        options_of: returns the ascending numbers of the options at an item; called often.
-    """
+    """The options in order, as parallel sequences: the cells covered, as bits, the number of the
+    kind, and the number of copies used; `options_of` returns the ascending numbers of those at an
+    item, and is called often."""
 
     masks: Sequence[int]
     kinds: Sequence[int]
@@ -93,8 +88,7 @@ class Replay:
         choices: OptionTable,
         pieces_count: int | None = None,
     ) -> None:
-        self._cells, self._copies = cells, copies
-        self._pieces_count = pieces_count
+        self._cells, self._copies, self._pieces_count = cells, copies, pieces_count
         masks, self._kinds, self._copies_used, self._options_of = choices
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
@@ -106,7 +100,7 @@ class Replay:
     def count(
         self,
         items: Sequence[int],
-        place: str,
+        path: str,
         on_progress: Callable[[int], None] = lambda read: None,
         at_root: Mapping[int, int] | None = None,
     ) -> int:
@@ -114,7 +108,7 @@ class Replay:
 
         Args:
             items: the items branched on, in preorder.
-            place: the transcript's place in the certificate, for messages.
+            path: the transcript's path in the certificate, for messages.
             on_progress: called now and then with the number of items read.
             at_root: the options allowed at the root, with their multiplicities; None for all, with
                 multiplicity 1.
@@ -133,44 +127,35 @@ class Replay:
             if state is None:
                 waiting.pop()
                 continue
-            if self._is_leaf(state):
+            covered = state.blocked & self._all_cells == self._all_cells
+            if covered and (not state.todo or self._pieces_count is not None):
                 solutions += 0 if state.todo else state.weight
                 continue
             if read == len(items):
-                raise ProofError(f"{place}: the transcript ends while a branch is open")
+                raise ProofError(f"{path}: the transcript ends while a branch is open")
             item = items[read]
-            self._refuse_item(item, state, f"{place}[{read}]")
-            weights = at_root if read == 0 else None
-            waiting.append(self._all_below(state, item, weights))
+            self._refuse_item(item, state, f"{path}[{read}]")
+            waiting.append(self._all_below(state, item, at_root if read == 0 else None))
             read += 1
             if read % _PACE == 0:
                 on_progress(read)
         if read < len(items):
-            raise ProofError(f"{place}[{read}]: extra items after the complete tree")
+            raise ProofError(f"{path}[{read}]: extra items after the complete tree")
         on_progress(read)
         return solutions
 
-    def _is_leaf(self, state: _State) -> bool:
-        """Return whether nothing is left to do, or to cover if pieces need not be used."""
-        covered = state.blocked & self._all_cells == self._all_cells
-        if state.todo:
-            return covered and self._pieces_count is not None
-        return covered
-
-    def _refuse_item(self, item: int, state: _State, place: str) -> None:
+    def _refuse_item(self, item: int, state: _State, path: str) -> None:
         """Refuse an item that cannot be branched on, or proves nothing."""
         cells, last = self._cells, self._cells + len(self._copies) - 1
         is_cell = item < cells
-        why = ""
         if item > last:
-            known = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
-            raise ProofError(f"{place}: there is no item {quote(item)}; {known}")
+            items = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
+            raise ProofError(f"{path}: there is no item {quote(item)}; {items}")
         if not is_cell and self._pieces_count is not None:
-            why = f"branches on kind {item}, which need not be used"
-        elif state.blocked >> item & 1:
+            raise ProofError(f"{path}: branches on kind {item}, which need not be used")
+        if state.blocked >> item & 1:
             why = f"cell {item} is already covered" if is_cell else f"kind {item} has no copy left"
-        if why:
-            raise ProofError(f"{place}: {why}")
+            raise ProofError(f"{path}: {why}")
 
     def _choices(self, item: int, state: _State) -> list[int]:
         """Return the options at an item that still fit, in order."""
@@ -201,20 +186,15 @@ class Replay:
         if not self._counts:
             blocked = state.blocked | self._masks[number]
             return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
-        kind = self._kinds[number]
-        left = state.left
-        floors = state.floors
-        copies = left[kind] - self._copies_used[number]
+        kind, used = self._kinds[number], self._copies_used[number]
+        left, floors = state.left, state.floors
+        copies = left[kind] - used
         # The kind's bit is set once its last copy is placed.
         mask = self._masks[number] if not copies else self._masks[number] & self._all_cells
         left = (*left[:kind], copies, *left[kind + 1 :])
         if item >= self._cells:  # copies are chosen in increasing order, to count each set once
             floors = (*floors[:kind], number + 1, *floors[kind + 1 :])
-        blocked = state.blocked | mask
-        return _State(blocked, state.todo - self._copies_used[number], left, floors, state.weight)
-
-
-# --- sums: the pieces cannot add up to the region ----------------------------------
+        return _State(state.blocked | mask, state.todo - used, left, floors, state.weight)
 
 
 def check_area(cover: CoverProblem) -> None:
@@ -223,8 +203,7 @@ def check_area(cover: CoverProblem) -> None:
     Raises:
         ProofError: if they can.
     """
-    values = _values(cover, [1] * cover.cells)
-    if _is_attainable(values, cover.cells, cover.pieces_count):
+    if _is_attainable(_values(cover, [1] * cover.cells), cover.cells, cover.pieces_count):
         raise ProofError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
 
 
@@ -235,12 +214,12 @@ def check_colouring(cover: CoverProblem, weights: Sequence[int]) -> None:
         InputError: if there are too many or too few weights.
         ProofError: if the pieces can.
     """
-    place = "argument.weights"
+    path, total = "argument.weights", sum(weights)
     if len(weights) != cover.cells:
         message = f"has {len(weights)} weights; expected {cover.cells}, one for each cell"
-        raise InputError.of("", message, place)
-    if _is_attainable(_values(cover, weights), sum(weights), cover.pieces_count):
-        raise ProofError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
+        raise InputError.of("", message, path)
+    if _is_attainable(_values(cover, weights), total, cover.pieces_count):
+        raise ProofError(f"{path}: the pieces can cover the weight {total} of the region")
 
 
 def _values(cover: CoverProblem, weights: Sequence[int]) -> list[tuple[set[int], int]]:
@@ -269,5 +248,5 @@ def _is_attainable(
                 for value in values if used < selected else ():
                     more[used + 1] = more.get(used + 1, 0) | bits << (value - low)
             sums = more
-    rest = total - selected * low
-    return rest >= 0 and bool(sums.get(selected, 0) >> rest & 1)
+    above = total - selected * low
+    return above >= 0 and bool(sums.get(selected, 0) >> above & 1)

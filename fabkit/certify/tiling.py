@@ -63,14 +63,12 @@ class Tiling:
         return np.asarray(counts @ self._translations), kind
 
     def _keys(self, across: Keys, up: Keys, kind: int) -> Keys:
-        keys: Keys = (across * _HEIGHT + up) * len(self.cells) + kind
-        return keys
+        return np.asarray((across * _HEIGHT + up) * len(self.cells) + kind)
 
     def to_origin(self, keys: Keys) -> Keys:
         """Return the cells, sorted and moved to the origin."""
         keys = np.sort(keys)
-        at_origin: Keys = keys - keys[0] // len(self.cells) * len(self.cells)
-        return at_origin
+        return np.asarray(keys - keys[0] // len(self.cells) * len(self.cells))
 
     def centroids(self, keys: Keys) -> Points:
         """Return the centroid of each cell."""

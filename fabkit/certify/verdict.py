@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.certify.board import Board
@@ -30,10 +30,9 @@ Weights = Mapping[int, int] | None
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of verifying a file; `reason` says why it is refused.
+    """The result of verifying a file: whether it `holds`, and else the `reason` to refuse it.
 
     Attributes:
-        holds: whether every claim of the file is proved.
         nodes: number of branchings replayed.
         compared: whether its contents were compared with the set or challenge it names.
         not_compared: why not; empty if they were compared and are equal.
@@ -61,9 +60,8 @@ def verify(file: Proofs, set_name: str | None = None, progress: Progress = no_pr
         not_compared = compare_labels(file, set_name)
     except ProofError as refusal:
         return Verdict(False, str(refusal), compared=True)
-    return replace(
-        verify_content(file, progress), compared=not not_compared, not_compared=not_compared
-    )
+    verdict = verify_content(file, progress)
+    return replace(verdict, compared=not not_compared, not_compared=not_compared)
 
 
 def verify_content(file: Proofs, progress: Progress = no_progress) -> Verdict:
@@ -88,7 +86,7 @@ def verify_content(file: Proofs, progress: Progress = no_progress) -> Verdict:
 
 
 class _TranscriptCounter:
-    """Counts the items read over all transcripts, and reports progress."""
+    """The count of items read over all transcripts, which reports progress."""
 
     def __init__(self, file: Proofs, progress: Progress) -> None:
         self.nodes = self.shapes = self._before = self._begun = 0
@@ -102,26 +100,22 @@ class _TranscriptCounter:
         self._all = 1 + sum(len(items) + 1 for items in transcripts)
 
     def replay(
-        self, replay: Replay, items: Sequence[int], place: str, at_root: Weights = None
+        self, replay: Replay, items: Sequence[int], path: str, at_root: Weights = None
     ) -> int:
         """Replay one more transcript; return the number of solutions it counts."""
         self._before, self._begun = self.nodes, self._begun + 1
-        return replay.count(items, place, self._on_progress, at_root)
+        return replay.count(items, path, self._on_progress, at_root)
 
     def _on_progress(self, read: int) -> None:
         self.nodes = self._before + read
         self._progress((self.nodes + self._begun - 1) / self._all, "")
 
 
-# --- certificates -----------------------------------------------------------------------------------
-
-
 def _check_certificate(certificate: Certificate, counter: _TranscriptCounter) -> None:
-    problem_hash = json_sha256(certificate.problem.raw)
-    stated = certificate.problem_sha256
-    if stated != problem_hash:
-        stated = stated if len(stated) == len(problem_hash) else quote(stated)
-        raise ProofError(f"problem_sha256 is {stated}, but the problem's hash is {problem_hash}")
+    problem_hash, sha256 = json_sha256(certificate.problem.raw), certificate.problem_sha256
+    if sha256 != problem_hash:
+        sha256 = sha256 if len(sha256) == len(problem_hash) else quote(sha256)
+        raise ProofError(f"problem_sha256 is {sha256}, but the problem's hash is {problem_hash}")
     cover = derive_problem(certificate.problem)
     argument = certificate.argument
     if isinstance(argument, AreaArgument):
@@ -143,12 +137,12 @@ def _check_transcript(
     if argument.fixed is not None and not cover.is_whole_group:
         raise ProofError("claim.count_up_to_symmetry: the boxes have too many symmetries to count")
     if argument.fixed is not None and len(argument.fixed) != len(symmetries):
-        transcripts = pluralize(len(argument.fixed), "transcript")
-        expected = len(symmetries)
-        message = f"has {transcripts}; expected {expected}, one for each symmetry but the identity"
+        found = f"has {pluralize(len(argument.fixed), 'transcript')}"
+        message = f"{found}; expected {len(symmetries)}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)
-    count = counter.replay(_replay(cover), argument.items, "items", at_root)
+    replay = _replay(cover, cover.copies, cover.options)
+    count = counter.replay(replay, argument.items, "items", at_root)
     _require_equal("count", count, claim.count)
     if not isinstance(claim, CountClaim):
         return
@@ -159,21 +153,15 @@ def _check_transcript(
     for index, (items, symmetry) in enumerate(zip(argument.fixed, symmetries, strict=True)):
         replay = _replay(cover, *_fixed_options(cover, symmetry))
         total += counter.replay(replay, items, f"fixed[{index}]")
-    orbits, rest = divmod(total, len(cover.group))
-    if rest:
+    orbits, remainder = divmod(total, len(cover.group))
+    if remainder:
         raise ProofError(f"fixed: {total} is not a multiple of {len(cover.group)}")
     _require_equal("count_up_to_symmetry", orbits, claim.count_up_to_symmetry)
 
 
-def _replay(
-    cover: CoverProblem,
-    copies: tuple[int, ...] | None = None,
-    options: Sequence[Option] | None = None,
-) -> Replay:
-    """Create the replay of a cover problem, or of other options for it (orbits of its own)."""
-    choices = OptionTable.of(cover, cover.options if options is None else options)
-    copies = cover.copies if copies is None else copies
-    return Replay(cover.cells, copies, choices, cover.pieces_count)
+def _replay(cover: CoverProblem, copies: tuple[int, ...], options: Sequence[Option]) -> Replay:
+    """Create the replay of a cover problem with its options, or with orbits of these."""
+    return Replay(cover.cells, copies, OptionTable.of(cover, options), cover.pieces_count)
 
 
 def _require_equal(name: str, proved: int | None, claimed: int | None) -> None:
@@ -216,32 +204,25 @@ def _fixed_options(
         cells = sorted(cell for option in options for cell in option.cells)
         if len(set(cells)) == len(cells) and len(options) <= copies[kind]:
             orbit_options.append(Option(kind, tuple(cells), len(options)))
-    return tuple(copies), sorted(
-        orbit_options, key=lambda option: (option.kind, option.cells, option.copies)
-    )
-
-
-# --- files of impossible shapes ---------------------------------------------------------------------
+    orbit_options.sort(key=lambda option: (option.kind, option.cells, option.copies))
+    return tuple(copies), orbit_options
 
 
 def _check_shapes(file: ImpossibleShapes, counter: _TranscriptCounter) -> None:
-    """Check the proofs of all shapes.
-
-    A mixed shape whose two parts overlap is refused, since it is not a shape.
-    """
+    """Check the proofs of all shapes; a mixed shape whose two parts overlap is no shape."""
     points = [
         {cell for shape in file.shapes for cell in shape.cells[layer]}
         for layer in range(len(file.centres))
     ]
     board = Board(TILINGS[file.lattice], file.centres, points, file.pieces, file.flips)
     for index, (shape, orbits) in enumerate(zip(file.shapes, _orbits(file, board), strict=True)):
-        nodes = counter.nodes
+        nodes, key = counter.nodes, f"shapes[{index}]"
         try:
-            _check_shape(shape, board, orbits, f"shapes[{index}]", counter)
+            _check_shape(shape, board, orbits, key, counter)
         except ProofError as refusal:
             counter.nodes = nodes  # the nodes of a failed proof do not count
-            where = f"shapes[{index}] (with the cell {shape.example_cell})"
-            raise ProofError(f"{where}: {refusal}") from None
+            message = f"{key} (with the cell {shape.example_cell}): {refusal}"
+            raise ProofError(message) from None
         counter.shapes += 1
 
 
@@ -250,24 +231,19 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
     first: dict[frozenset[int], int] = {}
     for index, shape in enumerate(file.shapes):
         owner: dict[int, str] = {}
-        for place, layer, cell in _cells(shape):
-            key = f"shapes[{index}].{place}"
-            orbit = board.orbit_at(layer, cell)
+        cells = [(layer, i, x) for layer, xs in enumerate(shape.cells) for i, x in enumerate(xs)]
+        for layer, number, cell in cells:
+            path = f"cells[{layer}][{number}]"
+            key, orbit = f"shapes[{index}].{path}", board.orbit_at(layer, cell)
             if orbit is None:
                 raise InputError.of("", f"{list(cell)} is not the centroid of a cell", key)
-            if owner.setdefault(orbit, place) != place:
+            if owner.setdefault(orbit, path) != path:
                 message = f"{list(cell)} is already in the orbit of {owner[orbit]}"
                 raise InputError.of("", message, key)
         orbits = frozenset(owner)
         if first.setdefault(orbits, index) != index:
             raise InputError.of("", f"repeats shapes[{first[orbits]}]", f"shapes[{index}]")
     return list(first)
-
-
-def _cells(shape: ShapeProof) -> Iterator[tuple[str, int, tuple[int, int]]]:
-    for layer, cells in enumerate(shape.cells):
-        for index, cell in enumerate(cells):
-            yield f"cells[{layer}][{index}]", layer, cell
 
 
 def _check_shape(

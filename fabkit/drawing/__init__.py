@@ -1,1 +1,1 @@
-"""Drawings in millimetres, from which solids are built: outlines, recesses, letters, boards, jigs."""
+"""Drawings in mm, from which solids are built: outlines, recesses, letters, boards, jigs."""

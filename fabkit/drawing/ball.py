@@ -1,12 +1,12 @@
 """Drafting ball pieces: their orientation on the bed and their shape.
 
 The base is on the bed. Every other ball is on the bed as well, or on an upright link right above a
-ball on the bed. This is an orientation of the piece on a board, turned over, so it exists if nothing
-overhangs.
+ball on the bed. This is an orientation of the piece on a board, turned over, so it exists if
+nothing overhangs.
 
 The plane of the bed cuts off balls and links, whose surfaces overhang there by some angle from the
-vertical. The underside of each horizontal link goes down to the bed in two planes tangent to the link
-with the same overhang, so nothing overhangs more than the balls at the bed.
+vertical. The underside of each horizontal link goes down to the bed in two planes tangent to the
+link with the same overhang, so nothing overhangs more than the balls at the bed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class BallShape:
             yield low, high
 
     def half_link_mm(self, above_mm: float) -> float:
-        """Return half the width of a horizontal link at a height above its axis (below if negative)."""
+        """Return half the width of a horizontal link at a height above (or below) its axis."""
         lean, radius = math.radians(self.lean_degrees), self.link_mm / 2
         if above_mm > -radius * math.sin(lean):
             return math.sqrt(max(0.0, radius**2 - above_mm**2))
@@ -107,13 +107,11 @@ def _disc(x: float, y: float, radius_mm: float) -> Polygon:
 
 
 def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
-    """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls.
+    """Return the orientation in which a ball piece is printed: the rotation, and the rotated balls,
+    in pitches; the minima of x, y and z are 0.
 
     Of the possible orientations it is the one with most balls on the bed, then the base long in x,
     and then the smallest coordinates: the same whichever way the file draws the piece.
-
-    Returns:
-        Balls in pitches; the minima of x, y and z are 0.
 
     Raises:
         DrawingError: when a part would hang in the air in every pose, or no pose is flat.
@@ -133,10 +131,9 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         # Turned over by half a turn around x.
         first, (a, b, c), (d, e, f) = pose.rotation
         rotation = first, (-a, -b, -c), (-d, -e, -f)
-        places = [rotate_ball(rotation, ball) for ball in body.balls]
-        xs, ys, zs = zip(*places, strict=True)
-        shifted = [(x - min(xs), y - min(ys), z - min(zs)) for x, y, z in places]
-        poses.append((rotation, tuple(shifted)))
+        turned = [rotate_ball(rotation, ball) for ball in body.balls]
+        low_x, low_y, low_z = map(min, zip(*turned, strict=True))
+        poses.append((rotation, tuple((x - low_x, y - low_y, z - low_z) for x, y, z in turned)))
 
     def rank(pose: tuple[Rotation, tuple[Ball, ...]]) -> tuple[int, int, list[Ball]]:
         _, balls = pose
@@ -146,8 +143,8 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
     for rotation, balls in poses:
         if _hanging(body, balls) is None:
             return rotation, balls
-    hanging = _hanging(body, poses[0][1])
-    raise DrawingError(f"{hanging}; the same holds for every other orientation")
+    why = f"{_hanging(body, poses[0][1])}; the same holds for every other orientation"
+    raise DrawingError(why)
 
 
 def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
@@ -157,15 +154,15 @@ def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
     for i, ball in enumerate(balls):
         if ball[2] and i not in standing:
             return (
-                f"ball {list(body.balls[i])} would hang in the air with the longest row on the bed: no "
-                "link joins it to a ball directly below; add such a link, or move the ball into the plane "
-                "of the row"
+                f"ball {list(body.balls[i])} would hang in the air with the longest row on the "
+                "bed: no link joins it to a ball directly below; add such a link, or move the "
+                "ball into the plane of the row"
             )
     for i, j in body.bonds:
         if balls[i][2] and balls[j][2]:
             return (
-                f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would hang "
-                "in the air with the longest row on the bed; omit it from bonds"
+                f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would "
+                "hang in the air with the longest row on the bed; omit it from bonds"
             )
     return None
 
@@ -174,8 +171,8 @@ def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
 MIN_FOOT_NOZZLES = 2.0
 #: Maximum diameter of a link relative to the ball's; beyond, the kernel fails to intersect them.
 MAX_LINK_RATIO = 0.99
-#: Minimum distance on the bed from the corner between two links to the edge of their ball's flat: below
-#: 0.006 mm, the kernel's mesh was seen to have degenerate facets.
+#: Minimum distance on the bed from the corner between two links to the edge of their ball's flat:
+#: below 0.006 mm, the kernel's mesh was seen to have degenerate facets.
 GRAZE_MM = 0.02
 #: Lengths in mm that differ by less are equal.
 _ROUNDING = 1e-6
@@ -185,8 +182,8 @@ _ROUNDING = 1e-6
 class BallDrawing(BallShape, PartDrawing):
     """One ball piece in mm, as it is printed: its base on the bed, prongs on the bed or upright.
 
-    Its balls are on a square grid of the pitch with a corner at the origin: the centres of the first
-    column are half a pitch to the right of it.
+    Its balls are on a square grid of the pitch with a corner at the origin: the centres of the
+    first column are half a pitch to the right of it.
 
     Attributes:
         pose: the rotation from the drawn balls to these.
@@ -207,7 +204,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
         >>> from fabkit.sets.library import load_set
         >>> from fabkit.profiles.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
-        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(set_values=iqfit.profile_values))
+        >>> profile = load_profile(set_values=iqfit.profile_values)
+        >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), profile)
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)
         (15.0, 25.2, 7)
     """
@@ -241,29 +239,24 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
 
 def _refuse_balls(profile: Profile) -> None:
     """Refuse balls that touch their neighbours, or overhang too much at the bed."""
-    ball_mm, flat_mm = profile.ball_mm, profile.ball_flat_mm
-    steepest = profile.overhang_degrees
+    ball_mm, flat_mm, steepest = profile.ball_mm, profile.ball_flat_mm, profile.overhang_degrees
     if ball_mm >= profile.unit_mm:
         raise DrawingError(
-            f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; choose "
-            "a smaller ball.diameter or a larger unit"
+            f"balls of {format_mm(ball_mm)} do not fit a pitch of {format_mm(profile.unit_mm)}; "
+            "choose a smaller ball.diameter or a larger unit"
         )
     max_flat_mm = ball_mm / 2 * math.sin(math.radians(steepest))
-    if flat_mm <= max_flat_mm + _ROUNDING:
-        return
-    lean = _degrees(math.asin(2 * flat_mm / ball_mm))
-    raise DrawingError(
-        f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed would "
-        f"overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
-        f"choose a ball.flat of {_down(max_flat_mm)} or less, or larger balls"
-    )
+    if flat_mm > max_flat_mm + _ROUNDING:
+        lean = _degrees(math.asin(2 * flat_mm / ball_mm))
+        raise DrawingError(
+            f"balls of {format_mm(ball_mm)} with their centres {format_mm(flat_mm)} above the bed "
+            f"would overhang by {lean} there, and printer.overhang is {format_degrees(steepest)}; "
+            f"choose a ball.flat of {_down(max_flat_mm)} or less, or larger balls"
+        )
 
 
 def _refuse_links(profile: Profile, stands: bool) -> None:
-    """Refuse links that are too wide or too narrow for their balls.
-
-    `stands` is true if some ball is on an upright link.
-    """
+    """Refuse links that are too wide or too narrow for balls, some of which stand on links."""
     ball_mm, link_mm, flat_mm = profile.ball_mm, profile.link_mm, profile.ball_flat_mm
     if link_mm > MAX_LINK_RATIO * ball_mm + _ROUNDING:
         raise DrawingError(
@@ -282,16 +275,17 @@ def _refuse_links(profile: Profile, stands: bool) -> None:
         )
     if abs(foot_mm / math.sqrt(2) - ball_mm / 2 * cosine) < GRAZE_MM:
         raise DrawingError(
-            f"where two links of {format_mm(link_mm)} meet, their corner on the bed would be on the "
-            f"edge of the ball's flat, {format_mm(flat_mm)} below its centre, and the solid would "
-            "have slivers; choose a ball.link or ball.flat that is 0.1 mm larger or smaller"
+            f"where two links of {format_mm(link_mm)} meet, their corner on the bed would be on "
+            f"the edge of the ball's flat, {format_mm(flat_mm)} below its centre, and the solid "
+            "would have slivers; choose a ball.link or ball.flat that is 0.1 mm larger or smaller"
         )
     min_link_mm = ball_mm * math.cos(math.radians(profile.overhang_degrees))
     if stands and link_mm < min_link_mm - _ROUNDING:
         raise DrawingError(
-            f"a ball of {format_mm(ball_mm)} on an upright link of {format_mm(link_mm)} would overhang "
-            f"by {_degrees(math.acos(link_mm / ball_mm))}, and printer.overhang is "
-            f"{format_degrees(profile.overhang_degrees)}; choose a ball.link of {_up(min_link_mm)} or more"
+            f"a ball of {format_mm(ball_mm)} on an upright link of {format_mm(link_mm)} would "
+            f"overhang by {_degrees(math.acos(link_mm / ball_mm))}, and printer.overhang is "
+            f"{format_degrees(profile.overhang_degrees)}; choose a ball.link of {_up(min_link_mm)} "
+            "or more"
         )
 
 

@@ -82,7 +82,8 @@ def cell_shape_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygo
         >>> from fabkit.sets.library import load_set
         >>> from fabkit.profiles.profile_file import load_profile
         >>> stars, profile = load_set("iqstars"), load_profile((), ["cell.shape=disc"])
-        >>> [round(x, 3) for x in cell_shape_outline(stars.lattice, stars.piece("indigo").forms[0], profile).bounds]
+        >>> outline = cell_shape_outline(stars.lattice, stars.piece("indigo").forms[0], profile)
+        >>> [round(x, 3) for x in outline.bounds]
         [-9.9, -9.9, 49.9, 9.9]
     """
     canonical = canonical_outline(lattice, form.rings, profile.unit_mm)
@@ -112,7 +113,7 @@ def _disc(profile: Profile) -> list[PointMm]:
 
 
 def _star(lattice: Lattice, profile: Profile) -> list[PointMm]:
-    """Return a six-pointed star around the origin, its points in the corners of the inset hexagon."""
+    """Return a six-pointed star around the origin, its points in the inset hexagon's corners."""
     ring = lattice.ring(lattice.first[0])
     hexagon = offset_outline(canonical_outline(lattice, [ring], profile.unit_mm), profile)
     star = []
@@ -131,8 +132,8 @@ def _link_mm(profile: Profile) -> float:
     if not MIN_WALL_MM <= link_mm <= edge_mm:
         raise DrawingError(
             f"cell.link is {format_mm(link_mm)}; expected {format_mm(MIN_WALL_MM)} to "
-            f"{format_mm(math.floor(edge_mm * 1000) / 1000)}, the edge of a hexagon; choose another "
-            "cell.link or a larger unit"
+            f"{format_mm(math.floor(edge_mm * 1000) / 1000)}, the edge of a hexagon; choose "
+            "another cell.link or a larger unit"
         )
     return link_mm
 
@@ -175,7 +176,8 @@ def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) ->
     if not min_mm <= height_mm <= diameter_mm:
         raise DrawingError(
             f"peg.height is {format_mm(height_mm)}; expected {format_mm(min_mm)} ({MIN_PEG_LAYERS} "
-            f"layers) to {format_mm(diameter_mm)} (the peg's diameter), or 0 mm for pieces without pegs"
+            f"layers) to {format_mm(diameter_mm)} (the peg's diameter), or 0 mm for pieces without "
+            "pegs"
         )
     centres = cell_centres(lattice, form.cells, profile.unit_mm)
     bears_mm = 2 * min(foot.boundary.distance(Point(centre)) for centre in centres)
@@ -183,7 +185,8 @@ def place_pegs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) ->
     if diameter_mm > max_mm:
         raise DrawingError(
             f"peg.diameter {format_mm(diameter_mm)} is too large: the back of a cell has room for "
-            f"{format_mm(max_mm)}; choose a smaller peg.diameter, a larger unit or another cell.shape"
+            f"{format_mm(max_mm)}; choose a smaller peg.diameter, a larger unit or another "
+            "cell.shape"
         )
     lead_in_mm = min(profile.foot_chamfer_mm, diameter_mm / 4, height_mm / 4)
     return tuple(Peg(centre, diameter_mm, height_mm, lead_in_mm) for centre in centres)

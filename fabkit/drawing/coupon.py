@@ -1,6 +1,7 @@
 """The coupon: a small print, or cut, whose numbered places are measured to calibrate a machine.
 
-Its parts and places are in the table beside this module; those that depend on the magnet are computed.
+Its parts and places are in the table beside this module; those that depend on the magnet
+are computed.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ class CouponPlace:
     """One place to measure.
 
     Attributes:
-        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or ``gap``;
-            ``magnet`` for the recesses to try a magnet in, where the letter of one is read.
+        kind: ``step``, ``slot``, ``hole``, ``foot`` or ``height``; on what is cut ``tab`` or
+            ``gap``; ``magnet`` for the recesses to try a magnet in, where the letter of one
+            is read.
         axis: ``x`` or ``y``; ``z`` for a height or a magnet.
         nominal_mm: the length as drawn; the diameter of the middle recess.
         line_mm: start and end, in the frame of its part; empty for a height or a magnet.
@@ -123,8 +125,7 @@ class CouponPlace:
 
 
 def _engraved(text: str, at_mm: PointMm, turned: bool = False) -> Lettering:
-    letters = lettering(text)
-    cap_mm = 3.8
+    letters, cap_mm = lettering(text), 3.8
     while not strokes_are_at_least(letters.moved(0, 0, cap_mm).polygon(), STROKE_MM):
         cap_mm = round(cap_mm + 0.1, 6)
     return (letters.turned() if turned else letters).moved(*at_mm, cap_mm)
@@ -238,8 +239,7 @@ def _place(part: str, row: dict[str, Any], thickness_mm: float) -> CouponPlace:
         return CouponPlace(number, kind, "z", part, thickness_mm, (), at_mm)
     ax, ay, bx, by = row["line"]
     nominal_mm = round(math.hypot(bx - ax, by - ay), 3)
-    axis = "x" if ay == by else "y"
-    line = ((ax, ay), (bx, by))
+    axis, line = "x" if ay == by else "y", ((ax, ay), (bx, by))
     return CouponPlace(number, kind, axis, part, nominal_mm, line, at_mm, row.get("turned", False))
 
 
@@ -248,9 +248,7 @@ def _holes(
 ) -> tuple[Polygon, list[dict[str, Any]]]:
     """Return a strip with its holes, and the rows of the table with their lines and numbers."""
     magnet_mm = min(max(magnet_mm, _MIN_MM), _MAX_MM)
-    columns = list[Polygon]()
-    circles = list[Polygon]()
-    holes = list[tuple[float, float, float]]()
+    columns, circles, holes = list[Polygon](), list[Polygon](), list[tuple[float, float, float]]()
     left = _WALL_MM
     for factor in times:
         diameter = round(magnet_mm * factor, 1)
@@ -260,19 +258,19 @@ def _holes(
         circles.append(Point(x, y).buffer(diameter / 2, quad_segs=_CHORDS))
         holes.append((x, y, diameter / 2))
         left = right
-    placed = []
+    rows_with_lines = []
     for row in rows:
         x, y, radius = holes[row["hole"]]
         is_x = row["axis"] == "x"
         line = [x - radius, y, x + radius, y] if is_x else [x, y - radius, x, y + radius]
         number_mm = [x + (-2.6 if is_x else 2.6), y + radius + _NUMBERS_MM / 2]
-        placed.append(row | {"line": line, "at": number_mm})
-    return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), placed
+        rows_with_lines.append(row | {"line": line, "at": number_mm})
+    return orient(shapely.simplify(union_all(columns), 0) - union_all(circles)), rows_with_lines
 
 
 def _magnet_strip(profile: Profile) -> list[CouponPart]:
-    """Return a strip of recesses to try a magnet in: one as wide as a piece's in the middle, the others
-    narrower and wider in steps. None where magnets are not pressed in, or are too large."""
+    """Return a strip of recesses to try a magnet in: one as wide as a piece's in the middle, the
+    others narrower and wider in steps. None where magnets are not pressed in, or are too large."""
     if profile.fit != "press" or profile.magnet_diameter_mm > _MAX_MM:
         return []
     nominal_mm = recess_diameters(profile).widest_mm
@@ -315,8 +313,8 @@ def rung_mm(place: CouponPlace, letter: str) -> float:
 
 
 def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
-    """Return two pieces to test a calibration: those with the shortest outlines that have a side of the
-    same length, as low frames.
+    """Return two pieces to test a calibration: those with the shortest outlines that have a side of
+    the same length, as low frames.
 
     Their sides are those of the real pieces with this profile. None for a set of ball pieces, which
     touch only their board.
@@ -342,10 +340,9 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
         foot_chamfer_mm=min(profile.foot_chamfer_mm, 0.4),
         peg_height_mm=0.0,
     )
+    numbers = min(pairs)[1:] if pairs else ()
     try:
-        drawings = (
-            [draft_flat_piece(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
-        )
+        drawings = [draft_flat_piece(puzzle, flat[i], thin) for i in numbers]
     except DrawingError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
     around_mm = sum(drawing.outline.length for drawing in drawings)
@@ -354,11 +351,8 @@ def fit_test_pieces(puzzle: PuzzleSet, profile: Profile) -> list[FlatDrawing]:
 
 
 def _side_lengths_mm(outline: Polygon) -> set[float]:
-    lengths = set[float]()
-    for ring in rings_mm(outline):
-        for start, end in itertools.pairwise((*ring, ring[0])):
-            lengths.add(round(math.dist(start, end), 3))
-    return lengths
+    sides = [side for ring in rings_mm(outline) for side in itertools.pairwise((*ring, ring[0]))]
+    return {round(math.dist(*side), 3) for side in sides}
 
 
 def _frame(piece: FlatDrawing, wide_mm: float) -> FlatDrawing:

@@ -1,5 +1,5 @@
-"""Drafting: from a piece on its lattice and a profile to its drawing in mm; and the same for everything
-else that a set prints: ball pieces, boards, trays and lids."""
+"""Drafting: from a piece on its lattice and a profile to its drawing in mm; and the same for
+everything else that a set prints: ball pieces, boards, trays and lids."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _Printable = TypeVar("_Printable", bound=Printable)
 class FlatDrawing(PartDrawing):
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
 
-    This is the frame of its files, whichever face is on the bed. The foot chamfer (or the top chamfer
-    if the face is printed downwards) compensates for the elephant foot. The ends of pegs are at height
-    0, with the back above them. `outline` is the one between both chamfers, `face` is inside the top
-    chamfer, `foot` inside the foot chamfer.
+    This is the frame of its files, whichever face is on the bed. The foot chamfer (or the top
+    chamfer if the face is printed downwards) compensates for the elephant foot. The ends of pegs
+    are at height 0, with the back above them. `outline` is the one between both chamfers, `face` is
+    inside the top chamfer, `foot` inside the foot chamfer.
 
     Attributes:
         canonical: the outline as drawn.
@@ -89,22 +89,21 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
         ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
     """
-    form = piece.forms[0]
-    pegged = has_pegs(puzzle, profile)
+    form, pegged = piece.forms[0], has_pegs(puzzle, profile)
     profile = profile_as_made(puzzle, profile)
     canonical = canonical_outline(puzzle.lattice, form.rings, profile.unit_mm)
+    outline = offset_outline(canonical, profile)
     if pegged:
         outline = cell_shape_outline(puzzle.lattice, form, profile)
-    else:
-        outline = offset_outline(canonical, profile)
     limit_mm, edge_mm = largest_chamfer_mm(outline)
     for key in ("top_chamfer", "foot_chamfer"):
         chamfer_mm = getattr(profile, f"{key}_mm")
         if chamfer_mm > limit_mm:
             raise DrawingError(
-                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
-                f"long, allows at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
-                f"{key} or a larger tip_flat"
+                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, "
+                f"{format_mm(edge_mm)} long, allows at most "
+                f"{format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller {key} or a larger "
+                "tip_flat"
             )
     face = chamfer_outline(outline, profile.top_chamfer_mm)
     foot = chamfer_outline(outline, profile.foot_chamfer_mm)
@@ -112,12 +111,11 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
     marks = place_marks(puzzle, piece, (face, foot), profile)
     if marks and pegs:
         raise DrawingError(
-            "holes, crosses and dots cannot be made in pieces on pegs, which are below the middles of "
-            "cells; choose peg.height 0 mm"
+            "holes, crosses and dots cannot be made in pieces on pegs, which are below the "
+            "middles of cells; choose peg.height 0 mm"
         )
-    recesses = place_magnets(
-        outline, foot, magnet_count(canonical, profile.unit_mm), marks, profile
-    )
+    count = magnet_count(canonical, profile.unit_mm)
+    recesses = place_magnets(outline, foot, count, marks, profile)
     if recesses:
         unmarked = foot.difference(marked_area(marks))
         recesses = assign_poles(recesses, poles(puzzle, piece, profile), unmarked, profile)
@@ -144,7 +142,7 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
 def place_magnets(
     outline: Polygon, foot: Polygon, count: int, marks: Sequence[CellMark], profile: Profile
 ) -> tuple[Recess, ...]:
-    """Place the recesses of a piece beside its marks, as `place_recesses` does; none if there are no magnets.
+    """Place the recesses of a piece beside its marks, as `place_recesses` does, if it has magnets.
 
     Raises:
         DrawingError: when there is no room for them.
@@ -154,14 +152,14 @@ def place_magnets(
     try:
         return place_recesses(outline, foot, count, profile, marked_area(marks))
     except DrawingError:
-        if marks:
-            place_recesses(outline, foot, count, profile)  # raises if the marks are not the reason
-            raise DrawingError(
-                f"beside its marks there is no room for {pluralize(count, 'magnet')} of "
-                f"{format_mm(profile.magnet_diameter_mm)}; choose a smaller magnet, mark.hole or "
-                "mark.width, a larger unit or recess.fit none"
-            ) from None
-        raise
+        if not marks:
+            raise
+        place_recesses(outline, foot, count, profile)  # raises if the marks are not the reason
+        raise DrawingError(
+            f"beside its marks there is no room for {pluralize(count, 'magnet')} of "
+            f"{format_mm(profile.magnet_diameter_mm)}; choose a smaller magnet, mark.hole or "
+            "mark.width, a larger unit or recess.fit none"
+        ) from None
 
 
 def place_letter(
@@ -175,15 +173,13 @@ def place_letter(
     try:
         return place_label(piece.label, face.difference(marked_area(marks)), centroid, profile)
     except DrawingError:
-        if marks:
-            place_label(
-                piece.label, face, centroid, profile
-            )  # raises if the marks are not the reason
-            raise DrawingError(
-                "beside its marks there is no room for the letter; choose a smaller mark.hole, "
-                "mark.width, label.cap_height or label.margin, a larger unit or label.faces none"
-            ) from None
-        raise
+        if not marks:
+            raise
+        place_label(piece.label, face, centroid, profile)  # raises if the marks are not the reason
+        raise DrawingError(
+            "beside its marks there is no room for the letter; choose a smaller mark.hole, "
+            "mark.width, label.cap_height or label.margin, a larger unit or label.faces none"
+        ) from None
 
 
 def _label(
@@ -194,11 +190,7 @@ def _label(
     marks: Sequence[CellMark],
     profile: Profile,
 ) -> Label | None:
-    """Place the letter beside marks and push-out holes.
-
-    Raises:
-        DrawingError: when there is no room for it.
-    """
+    """Place the letter beside marks and push-out holes."""
     centroid = outline.centroid
     if not any(recess.release for recess in recesses):
         return place_letter(piece, face, centroid, marks, profile)
@@ -214,8 +206,8 @@ def _label(
         release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
         raise DrawingError(
             f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "
-            "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke or "
-            "label.margin, a larger unit or label.faces none"
+            "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke "
+            "or label.margin, a larger unit or label.faces none"
         ) from None
 
 
@@ -327,10 +319,8 @@ def draft_for_pictures(
 def tone_areas(
     puzzle: PuzzleSet, piece: Piece, unit_mm: float
 ) -> tuple[BaseGeometry, BaseGeometry]:
-    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame of its
-    face; they are as deep as its letter. On the back only marks have it."""
+    """Return the cells of a flat piece in its second colour on face and back, in mm, in the frame
+    of its face; they are as deep as its letter. On the back only marks have it."""
     behind = [cell for cell, mark in piece.back if puzzle.marks[mark].startswith("#")]
-    return (
-        cells_area(puzzle.lattice, piece.tones, unit_mm),
-        cells_area(puzzle.lattice, behind, unit_mm),
-    )
+    front, back = (cells_area(puzzle.lattice, cells, unit_mm) for cells in (piece.tones, behind))
+    return front, back

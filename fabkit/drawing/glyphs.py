@@ -36,16 +36,12 @@ _CORNER_AREA = 0.4
 
 @dataclass(frozen=True)
 class Lettering:
-    """A short text as closed contours, the middle of its bounding box at the origin.
-
-    Attributes:
-        contours: outer ones and counters; curves are kept as curves.
-    """
+    """A short text as closed contours, outer ones and counters; curves are kept as curves."""
 
     contours: tuple[Contour, ...]
 
     def parts(self) -> list[tuple[Contour, list[Contour]]]:
-        """The separate parts of the text, each an outer contour with its counters."""
+        """Return the separate parts of the text, each an outer contour with its counters."""
         shapes = [(Polygon(flatten_contour(contour)), contour) for contour in self.contours]
         shapes.sort(key=lambda shape: -shape[0].area)
         # Contours nest: an even number of others around it makes an outer one (the bar of a
@@ -60,28 +56,23 @@ class Lettering:
         return [(shapes[number][1], inner) for number, inner in counters.items()]
 
     def polygon(self) -> BaseGeometry:
-        """The text's area, with curves as short chords."""
-        areas = [
-            Polygon(flatten_contour(outer), [*map(flatten_contour, counters)])
-            for outer, counters in self.parts()
-        ]
-        return union_all(areas)
+        """Return the text's area, with curves as short chords."""
+        parts = [(flatten_contour(outer), inner) for outer, inner in self.parts()]
+        return union_all([Polygon(outer, [*map(flatten_contour, inner)]) for outer, inner in parts])
 
     def moved(
         self, x_mm: float, y_mm: float, scale: float = 1.0, mirrored: bool = False
     ) -> Lettering:
-        """Scaled about the origin (and mirrored left to right), then moved."""
+        """Return the text scaled about the origin (and mirrored left to right), then moved."""
         across = -scale if mirrored else scale
         return self._mapped(lambda point: (x_mm + across * point[0], y_mm + scale * point[1]))
 
     def turned(self) -> Lettering:
-        """Rotated about the origin by a quarter turn, counter-clockwise."""
+        """Return the text rotated about the origin by a quarter turn, counter-clockwise."""
         return self._mapped(lambda point: (-point[1], point[0]))
 
     def _mapped(self, move: Callable[[PointMm], PointMm]) -> Lettering:
-        contours = [
-            tuple(tuple(map(move, segment)) for segment in contour) for contour in self.contours
-        ]
+        contours = (tuple(tuple(map(move, each)) for each in contour) for contour in self.contours)
         return Lettering(tuple(contours))
 
 
@@ -115,8 +106,9 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     """Return whether no stroke of a text is thinner than a width.
 
     A disc of that diameter must reach everything except the corners (a morphological opening; the
-    unreachable part of a thin stroke is larger than a corner) without leaving the text: if it cannot
-    pass a waist, as that of a 3, the area of its centres falls into parts, or opens around a counter.
+    unreachable part of a thin stroke is larger than a corner) without leaving the text: if it
+    cannot pass a waist, as that of a 3, the area of its centres falls into parts, or opens around
+    a counter.
 
     Example:
         >>> bar = Polygon([(0, 0), (5, 0), (5, 1), (0, 1)])
@@ -126,8 +118,8 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     centres = area.buffer(-width_mm / 2)
     if _parts_and_counters(centres) != _parts_and_counters(area):
         return False
-    rest = area.difference(centres.buffer(width_mm / 2 * 1.001))
-    return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(rest))
+    corners = area.difference(centres.buffer(width_mm / 2 * 1.001))
+    return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(corners))
 
 
 def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:
@@ -137,7 +129,7 @@ def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _font() -> tuple[Any, dict[int, str], float]:
-    """The font's glyphs, their names by character, and the height of a capital H."""
+    """Return the font's glyphs, their names by character, and the height of a capital H."""
     from fontTools.ttLib import TTFont
 
     font = TTFont(io.BytesIO(FONT.read_bytes()), lazy=True)
@@ -146,7 +138,7 @@ def _font() -> tuple[Any, dict[int, str], float]:
 
 @lru_cache(maxsize=256)
 def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
-    """A character's contours and advance, scaled so that a capital H is 1 mm high."""
+    """Return a character's contours and advance, scaled so that a capital H is 1 mm high."""
     from fontTools.pens.basePen import decomposeQuadraticSegment
     from fontTools.pens.recordingPen import DecomposingRecordingPen
 
@@ -170,13 +162,14 @@ def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
 
 
 def flatten_contour(contour: Contour, off_mm: float | None = None) -> list[PointMm]:
-    """Flatten a contour: a fixed number of chords on each curve, or as many as a tolerance requires."""
+    """Flatten a contour: a fixed number of chords on each curve, or as a tolerance requires."""
     corners = []
     for segment in contour:
         (ax, ay), (bx, by), (cx, cy) = segment[0], segment[-2], segment[-1]
         steps = _STEPS_PER_CURVE if len(segment) == 3 else 1
         if len(segment) == 3 and off_mm is not None:
-            # Chords of a parabola, n of them, lie at most a quarter of its bend by n squared off it.
+            # Chords of a parabola, n of them, lie at most a quarter of its bend by n squared off
+            # it.
             bend_mm = math.hypot(ax - 2 * bx + cx, ay - 2 * by + cy)
             steps = max(1, math.ceil(math.sqrt(bend_mm / (4 * off_mm))))
         for step in range(steps):

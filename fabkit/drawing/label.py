@@ -33,7 +33,8 @@ class Label:
         cap_height_mm: height of its capitals.
         centre_mm: middle of the text's bounding box, in the frame of the outline.
         front: the contours as seen from the lettered face, in the frame of the outline.
-        back: the same for the back (mirrored, so that it reads from there); None if it has no letter.
+        back: the same for the back (mirrored, so that it reads from there); None if it has
+            no letter.
         inlaid: whether a part of a second colour fills it.
     """
 
@@ -47,12 +48,10 @@ class Label:
 
 
 def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> Label | None:
-    """Place a letter on a face, as near to the centroid as possible.
+    """Place a letter on a face, the flat inside the chamfer, as near to the centroid as possible.
 
-    It has the profile's cap height, or up to half as much more if its strokes are too thin otherwise,
-    or the largest cap height that fits.
-
-    The face is the flat part inside the chamfer, in mm.
+    It has the profile's cap height, or up to half as much more if its strokes are too thin
+    otherwise, or the largest cap height that fits.
 
     Raises:
         DrawingError: when only a letter with strokes thinner than the profile's would fit.
@@ -64,15 +63,15 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     shape = letters = unscaled.polygon()
     if both:
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
-    wanted_mm = _wanted_height_mm(letters, profile)
-    cap_height_mm, places = largest_place(shape, face, wanted_mm, profile.label_margin_mm)
+    full_mm = _full_height_mm(letters, profile)
+    cap_height_mm, places = largest_place(shape, face, full_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise DrawingError(
-            f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
-            "smaller margin, a larger unit or label.faces none"
+            f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; "
+            "choose a smaller margin, a larger unit or label.faces none"
         )
     if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
-        raise DrawingError(_too_thin(cap_height_mm, wanted_mm, profile))
+        raise DrawingError(_too_thin(cap_height_mm, full_mm, profile))
     nearest, _ = nearest_points(places, centroid)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
     return Label(
@@ -86,22 +85,23 @@ def place_label(text: str, face: Polygon, centroid: Point, profile: Profile) -> 
     )
 
 
-def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
+def _too_thin(cap_height_mm: float, full_mm: float, profile: Profile) -> str:
     """Return why a letter of that height cannot be engraved; a larger one helps only if it fits."""
     stroke = f"thinner than label.stroke {format_mm(profile.stroke_mm)}"
-    if cap_height_mm < wanted_mm:
+    if cap_height_mm < full_mm:
         return (
             f"the largest letter that fits is {format_mm(cap_height_mm)} high, and its strokes are "
             f"{stroke}; choose a shorter label, a larger unit, a smaller label.stroke or "
             "label.faces none"
         )
     return (
-        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, even at 1.5 "
-        "times this height; choose a larger label.cap_height, a smaller label.stroke or label.faces none"
+        f"the strokes of a letter of label.cap_height {format_mm(full_mm)} are {stroke}, even at "
+        "1.5 times this height; choose a larger label.cap_height, a smaller label.stroke or "
+        "label.faces none"
     )
 
 
-def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
+def _full_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
     """Return the profile's cap height, or up to half as much more if its strokes are too thin."""
 
     def wide_enough(cap_height_mm: float) -> bool:
@@ -115,7 +115,7 @@ def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
 
 
 def largest_place(
-    shape: BaseGeometry, face: Polygon, wanted_mm: float, margin_mm: float
+    shape: BaseGeometry, face: Polygon, full_mm: float, margin_mm: float
 ) -> tuple[float, BaseGeometry]:
     """Return the largest cap height that fits (0 if none), and the possible places of the letter.
 
@@ -126,12 +126,11 @@ def largest_place(
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
     for times in (*_MARGIN_FACTORS, 1):
-        area = places(wanted_mm, margin_mm * times)
-        if not area.is_empty:
-            return wanted_mm, area
+        if not (area := places(full_mm, margin_mm * times)).is_empty:
+            return full_mm, area
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
-    bottom, top = face.bounds[1], face.bounds[3]
-    steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
+    _, bottom, _, top = face.bounds
+    steps = range(1, math.ceil(min(full_mm, top - bottom) / _SIZE_STEP_MM))
     fitting = bisect_left(steps, True, key=lambda x: places(x * _SIZE_STEP_MM, margin_mm).is_empty)
     cap_height_mm = round(fitting * _SIZE_STEP_MM, 6)
     return cap_height_mm, places(cap_height_mm, margin_mm) if fitting else Polygon()
@@ -141,7 +140,7 @@ def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:
     return affinity.scale(shape, factor, factor, origin=(0, 0))
 
 
-def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
+def _places(shape: BaseGeometry, area: BaseGeometry) -> BaseGeometry:
     """Return where the origin of a shape may be so that its convex hull stays inside the room.
 
     The hull meets an edge of the room exactly when the origin is in the sweep of the mirrored hull
@@ -149,12 +148,12 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     """
     mirrored = -shapely.get_coordinates(shape.convex_hull.exterior)
     sweeps: list[BaseGeometry] = []
-    for ring in shapely.get_rings(shapely.get_parts(room)):
+    for ring in shapely.get_rings(shapely.get_parts(area)):
         corners = shapely.get_coordinates(ring)
         edges = np.stack([corners[:-1], corners[1:]], axis=1)
         ends = (edges[:, :, None] + mirrored).reshape(len(edges), -1, 2)
         sweeps += list(shapely.convex_hull(shapely.linestrings(ends)))
-    return room.difference(union_all(sweeps)) if sweeps else room
+    return area.difference(union_all(sweeps)) if sweeps else area
 
 
 #: Space between two words, in cap heights.
@@ -173,11 +172,11 @@ _BRIDGED = 0.6
 def place_title(
     puzzle: PuzzleSet, room: BaseGeometry, profile: Profile, mirrored: bool = False
 ) -> Label | None:
-    """Place the title in the middle of a room, with the height ``board.title`` or the largest that fits.
+    """Place the title in the middle of an area, ``board.title`` high or as high as fits.
 
     It is broken into lines if that makes it larger. If the font lacks one of its letters, or its
-    strokes would be thinner than ``label.stroke``, the set's short name is used instead. If that does
-    not fit either, there is no title.
+    strokes would be thinner than ``label.stroke``, the set's short name is used instead. If that
+    does not fit either, there is no title.
 
     A title cut into the bottom, where it is read from below, is mirrored.
     """
@@ -185,27 +184,24 @@ def place_title(
         return None
     inner = room.buffer(-_MARGIN_MM)
     texts = dict.fromkeys((puzzle.title, puzzle.name))
-    for text in texts:
-        for lines in _line_breaks(text):
-            if label := _fit_title(lines, inner, profile, mirrored):
-                return label
+    for lines in (lines for text in texts for lines in _line_breaks(text)):
+        if label := _fit_title(lines, inner, profile, mirrored):
+            return label
     return None
 
 
 def _fit_title(
-    lines: tuple[str, ...], room: BaseGeometry, profile: Profile, mirrored: bool
+    lines: tuple[str, ...], area: BaseGeometry, profile: Profile, mirrored: bool
 ) -> Label | None:
     """Place lines in the largest size that fits the room; None if none fits."""
     try:
         letters = _typeset(lines)
     except DrawingError:
         return None
-    if not letters.contours:
-        return None
-    box = letters.polygon().envelope
-    smallest_mm = min_height_mm(lines, profile.stroke_mm)
+    smallest_mm = min_height_mm(lines, profile.stroke_mm) if letters.contours else math.inf
     if math.isinf(smallest_mm):
         return None
+    box = letters.polygon().envelope
     largest_mm = max(profile.title_mm, min(smallest_mm, profile.title_mm * _MAX_TIMES))
     if mirrored:
         largest_mm = min(largest_mm, profile.max_bridge_mm * _BRIDGED)
@@ -213,22 +209,21 @@ def _fit_title(
     last = math.floor(largest_mm / _SIZE_STEP_MM + 1e-6)
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
-        for x_mm, y_mm in _middles(room):
-            if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
+        for x_mm, y_mm in _middles(area):
+            if area.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
+                text, depth_mm = " ".join(lines), profile.title_depth_mm
                 inlaid = profile.inlay != "none"
-                depth_mm = profile.title_depth_mm
-                text = " ".join(lines)
                 return Label(text, height, depth_mm, (x_mm, y_mm), front, inlaid=inlaid)
     return None
 
 
-def _middles(room: BaseGeometry) -> list[PointMm]:
+def _middles(area: BaseGeometry) -> list[PointMm]:
     """Return candidates for the middle of a title: of the room's box, then of its parts."""
-    left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    middles = [Point((left + right) / 2, (bottom + top) / 2)]
-    middles += [polygon.centroid for polygon in polygons(room)]
-    middles += [polygon.representative_point() for polygon in polygons(room)]
+    left, bottom, right, top = area.bounds if not area.is_empty else (0.0,) * 4
+    parts = polygons(area)
+    middles = [Point((left + right) / 2, (bottom + top) / 2), *(part.centroid for part in parts)]
+    middles += [part.representative_point() for part in parts]
     return [(round(middle.x, 3), round(middle.y, 3)) for middle in middles]
 
 
@@ -237,8 +232,7 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
     words = text.split()
     breaks = []
     for count in range(1, len(words) + 1):
-        lines: list[str] = []
-        waiting = words
+        lines, waiting = list[str](), words
         for lines_after in range(count - 1, 0, -1):
             share = sum(map(len, waiting)) / (lines_after + 1)
             size = 1
@@ -249,8 +243,7 @@ def _line_breaks(text: str) -> list[tuple[str, ...]]:
                 size += 1
             lines.append(" ".join(waiting[:size]))
             waiting = waiting[size:]
-        lines.append(" ".join(waiting))
-        breaks.append(tuple(lines))
+        breaks.append((*lines, " ".join(waiting)))
     return breaks
 
 
@@ -258,8 +251,7 @@ def _typeset(lines: tuple[str, ...]) -> Lettering:
     """Set centred lines of words below each other, with capitals 1 mm high."""
     contours: list[Contour] = []
     for number, line in enumerate(lines):
-        words = []
-        pen = 0.0
+        words, pen = [], 0.0
         for word in line.split():
             letters, width = on_baseline(word)
             words.append(letters.moved(pen, -_LINE * number))
@@ -287,7 +279,7 @@ def on_baseline(word: str) -> tuple[Lettering, float]:
 
 @lru_cache(maxsize=64)
 def min_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
-    """Return the least cap height at which no stroke is thinner than a width; infinite above 60 mm."""
+    """Return the least cap height at which all strokes have a width; infinite above 60 mm."""
     shape = _typeset(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 

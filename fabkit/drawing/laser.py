@@ -1,8 +1,9 @@
 """Drawings for a laser or a cutting plotter: a piece cut from a sheet, its letter and its magnets.
 
-A cut removes a strip as wide as the kerf, so there are two outlines: the *finished* one of the piece,
-and the *path* of the middle of the beam or knife, half a kerf outside of it. A round beam cannot cut a
-sharp inner corner: it leaves a fillet with a radius of half the kerf, as on every machine.
+A cut removes a strip as wide as the kerf, so there are two outlines: the *finished* one of the
+piece, and the *path* of the middle of the beam or knife, half a kerf outside of it. A round
+beam cannot cut a sharp inner corner: it leaves a fillet with a radius of half the kerf, as on
+every machine.
 """
 
 from __future__ import annotations
@@ -95,11 +96,9 @@ class CutPiece:
             return affinity.translate(turned, x_mm, y_mm)
 
         def carried_circles(circles: Sequence[Circle]) -> tuple[Circle, ...]:
-            centres = [carried(Point(circle.centre_mm)) for circle in circles]
-            return tuple(
-                Circle((centre.x, centre.y), circle.diameter_mm)
-                for circle, centre in zip(circles, centres, strict=True)
-            )
+            centres = [carried(Point(circle.centre_mm)).coords[0] for circle in circles]
+            pairs = zip(centres, circles, strict=True)
+            return tuple(Circle(centre, circle.diameter_mm) for centre, circle in pairs)
 
         return CutPiece(
             self.piece,
@@ -111,7 +110,7 @@ class CutPiece:
         )
 
     def on_own_sheet(self) -> tuple[list[CutPiece], float, float]:
-        """Return the piece, alone on a sheet that is just large enough, and the sheet's width and depth."""
+        """Return the piece, alone on the smallest sheet, and the sheet's width and depth."""
         left, bottom, right, top = self.path.bounds
         moved = self.moved(0.0, SHEET_MARGIN_MM - left, SHEET_MARGIN_MM - bottom)
         return [moved], right - left + 2 * SHEET_MARGIN_MM, top - bottom + 2 * SHEET_MARGIN_MM
@@ -131,8 +130,8 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     Example:
         >>> from fabkit.sets.library import load_set
         >>> from fabkit.profiles.profile_file import load_profile
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile((), ["laser.kerf=0.2 mm"])
+        >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), profile)
         >>> piece.outline.bounds, piece.path.bounds
         ((0.0, 0.0, 40.0, 20.0), (-0.1, -0.1, 40.1, 20.1))
         >>> piece.magnets
@@ -142,22 +141,16 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
     inset_mm, kerf_mm = profile.laser_inset_mm, profile.kerf_mm
     outline = _offset(canonical, inset_mm, "laser.inset", inset_mm, "an edge or a neck")
     path = _offset(outline, -kerf_mm / 2, "laser.kerf", kerf_mm, "a hole or a notch")
-    one_face = "none" if profile.faces == "none" else "front"
     marks = place_marks(puzzle, replace(piece, back=()), (outline,), profile)
-    lettered = replace(profile, faces=one_face)
+    lettered = replace(profile, faces="none" if profile.faces == "none" else "front")
     label = place_letter(piece, outline, outline.centroid, marks, lettered)
     contours = label.front.contours if label else ()
     letters = [tuple(flatten_contour(contour, CHORD_TOLERANCE_MM)) for contour in contours]
-    engraved = [rings_mm(mark.area)[0] for mark in marks if mark.look != HOLE]
-    return CutPiece(
-        piece.id,
-        outline,
-        path,
-        (*letters, *engraved),
-        _magnets(canonical, outline, marks, profile),
-        _holes(marks, profile),
-        piece.copies,
-    )
+    letters += [rings_mm(mark.area)[0] for mark in marks if mark.look != HOLE]
+    magnets = _magnets(canonical, outline, marks, profile)
+    path_mm = round(profile.mark_hole_mm - profile.kerf_mm, 6)
+    holes = tuple(Circle(mark.centre_mm, path_mm) for mark in marks if mark.look == HOLE)
+    return CutPiece(piece.id, outline, path, tuple(letters), magnets, holes, piece.copies)
 
 
 def draft_cut_pieces(
@@ -192,12 +185,6 @@ def _offset(
             f"{format_mm(max_mm)}; choose a smaller {key} or a larger unit"
         )
     return inset_outline(outline, distance_mm)
-
-
-def _holes(marks: Sequence[CellMark], profile: Profile) -> tuple[Circle, ...]:
-    """Return the paths of the holes for pegs."""
-    path_mm = round(profile.mark_hole_mm - profile.kerf_mm, 6)
-    return tuple(Circle(mark.centre_mm, path_mm) for mark in marks if mark.look == HOLE)
 
 
 def _magnets(

@@ -1,8 +1,8 @@
 """Magnets: their recesses, their places in a piece, and which pole of each faces outwards.
 
-When poles alternate, a magnet inserted the wrong way round repels neighbours that it should attract. So
-every south pole is marked by a round dimple that is visible when inserting the magnet: in the back beside
-an open recess, in the floor of a closed cavity.
+When poles alternate, a magnet inserted the wrong way round repels neighbours that it should
+attract. So every south pole is marked by a round dimple that is visible when inserting the magnet:
+in the back beside an open recess, in the floor of a closed cavity.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from fabkit.profiles.profile import Profile
 ARC_SEGMENTS = 64
 #: Precision of a bisection, in mm.
 BISECT_STEP_MM = 0.002
-
 #: Directions in which two magnets are placed on trial, over half a circle.
 _DIRECTIONS = 180
 #: Added to distances: positions are rounded to a micrometre and arcs are chords.
@@ -60,7 +59,7 @@ def erode(area: Polygon, distance_mm: float) -> BaseGeometry:
 def farthest_pair(
     allowed: BaseGeometry, centroid: Point, farthest_mm: float
 ) -> list[PointMm] | None:
-    """Return two points of a region as far apart as possible, up to a limit; None if there are none.
+    """Return two points of a region as far apart as possible, up to a limit; None without any.
 
     They are as symmetric about the centroid as possible.
 
@@ -95,8 +94,8 @@ def _most_apart(area: BaseGeometry, limit_mm: float) -> tuple[float, list[PointM
     """Return the two corners farthest apart among those within a limit, and their distance."""
     corners = sorted({round_point(Point(x, y)) for x, y in get_coordinates(area)})
     pairs = itertools.combinations_with_replacement(corners, 2)
-    near = ((round(math.dist(a, b), 6), [a, b]) for a, b in pairs)
-    return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
+    distances = ((round(math.dist(a, b), 6), [a, b]) for a, b in pairs)
+    return max((pair for pair in distances if pair[0] <= limit_mm), default=(0.0, None))
 
 
 def round_point(point: Point) -> PointMm:
@@ -109,14 +108,16 @@ def round_point(point: Point) -> PointMm:
     return round(point.x, 3), round(point.y, 3)
 
 
-def bisect_largest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Bisect for the largest value between two that still holds, to a micrometre or two.
+def bisect_largest(
+    holds: Callable[[float], bool], low: float, high: float, precision: float = BISECT_STEP_MM
+) -> float:
+    """Bisect for the largest value between two that still holds.
 
     Example:
         >>> round(bisect_largest(lambda value: value < 3, 0.0, 10.0), 2)
         3.0
     """
-    while high - low > BISECT_STEP_MM:
+    while high - low > precision:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
@@ -151,13 +152,7 @@ class RecessDiameters:
 
 @dataclass(frozen=True)
 class PoleMark:
-    """A round dimple that marks a south pole facing outwards.
-
-    Attributes:
-        centre_mm: seen from the lettered face, in the frame of the outline.
-        low_mm: height of its lower end above the back; 0 where it is open there.
-        high_mm: height of its upper end above the back.
-    """
+    """A round dimple that marks a south pole facing outwards; see `Recess`."""
 
     centre_mm: PointMm
     low_mm: float
@@ -216,8 +211,7 @@ class Recess:
 
     @property
     def circles(self) -> tuple[tuple[PointMm, float], ...]:
-        """Its circles in a drawing, as centres and diameters in mm: the recess, the push-out hole and
-        the mark."""
+        """The circles of recess, push-out hole and mark in a drawing, as centres and diameters."""
         holes = [(self.centre_mm, self.release.diameter_mm)] if self.release else []
         marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
         return ((self.centre_mm, self.diameters.widest_mm), *holes, *marks)
@@ -232,8 +226,8 @@ def recess_diameters(profile: Profile) -> RecessDiameters:
 
     Example:
         >>> from fabkit.profiles.profile_file import load_profile
-        >>> recess_diameters(load_profile()), recess_diameters(load_profile((), ["recess.fit=ribs"]))
-        (RecessDiameters(widest_mm=10.1, crest_mm=None), RecessDiameters(widest_mm=10.5, crest_mm=9.9))
+        >>> recess_diameters(load_profile((), ["recess.fit=ribs"]))
+        RecessDiameters(widest_mm=10.5, crest_mm=9.9)
     """
     magnet_mm = profile.magnet_diameter_mm
     added_mm = {
@@ -264,8 +258,8 @@ def _refuse_loose_press(profile: Profile) -> None:
     play_mm = round(profile.press_mm - profile.hole_loss_mm, 3)
     if profile.fit == "press" and profile.hole_sd_mm and play_mm > MAX_PRESS_PLAY_MM:
         raise DrawingError(
-            f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider than "
-            "the magnet on this printer, which lose it; calibrate again, or choose "
+            f"recess.press {format_mm(profile.press_mm)} prints holes {format_mm(play_mm)} wider "
+            "than the magnet on this printer, which lose it; calibrate again, or choose "
             f"{format_mm(round(profile.hole_loss_mm, 3))} or less, or recess.fit glue or ribs"
         )
 
@@ -282,8 +276,8 @@ def place_recesses(
     One magnet is as near to the piece's centroid as the walls allow; two are as far apart as the
     walls allow, up to `MAX_SPACING_UNITS`, and then as symmetric about the centroid as possible.
 
-    The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in a
-    concave corner a chamfer cuts deeper than its width.
+    The wall at the bed is measured from `foot`, the outline of the back inside the foot chamfer: in
+    a concave corner a chamfer cuts deeper than its width.
 
     Raises:
         DrawingError: when the magnet does not fit; with the actual and the required wall, and the
@@ -304,7 +298,7 @@ def place_recesses(
     def centres(
         recess_mm: float, wall_mm: float, bed_wall_mm: float | None
     ) -> list[PointMm] | None:
-        """Return the best centres for a recess and walls, if any; None ignores the wall at the bed."""
+        """Return the best centres for a recess and walls; None ignores the wall at the bed."""
         between_mm = wall_mm
         allowed = erode(beside_recess, recess_mm / 2 + wall_mm)
         if bed_wall_mm is not None and not profile.embedded:
@@ -322,15 +316,13 @@ def place_recesses(
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise DrawingError(f"{magnets} of {_fit_error(centres, widest_mm, profile)}")
-    release = None
-    if profile.release_mm:
-        release = ReleaseHole(
-            diameter_mm=profile.release_mm,
-            low_mm=span.high_mm,
-            high_mm=profile.thickness_mm,
-            step_mm=release_step_mm(profile),
-            slot_mm=diameters.narrowest_mm,
-        )
+    release = ReleaseHole(
+        diameter_mm=profile.release_mm,
+        low_mm=span.high_mm,
+        high_mm=profile.thickness_mm,
+        step_mm=release_step_mm(profile),
+        slot_mm=diameters.narrowest_mm,
+    )
     recess = Recess(
         centre_mm=(0.0, 0.0),
         low_mm=span.low_mm,
@@ -338,7 +330,7 @@ def place_recesses(
         diameters=diameters,
         lead_in_mm=0.0 if profile.embedded else lead_in_mm,
         rib_width_mm=profile.rib_width_mm,
-        release=release,
+        release=release if profile.release_mm else None,
     )
     return tuple(replace(recess, centre_mm=centre) for centre in sorted(centres_mm))
 
@@ -356,12 +348,10 @@ def _fit_error(
         return bisect_largest(lambda wall: holds(wall) is not None, -recess_mm / 2, widest_mm)
 
     there_mm = wall_there(lambda wall: centres(recess_mm, wall, None))
-    need_mm = profile.wall_mm
-    key = "recess.wall"
+    key, need_mm = "recess.wall", profile.wall_mm
     if there_mm >= need_mm - BISECT_STEP_MM:
         wall_mm = min(there_mm, need_mm)
-        need_mm = profile.bed_wall_mm
-        key = "recess.bed_wall"
+        key, need_mm = "recess.bed_wall", profile.bed_wall_mm
         there_mm = wall_there(lambda bed_wall: centres(recess_mm, wall_mm, bed_wall))
     problem = f"break through the side by {format_mm(-there_mm, 1)}"
     if there_mm > 0:
@@ -376,15 +366,13 @@ def _fit_error(
         return centres(recess_mm, profile.wall_mm, profile.bed_wall_mm) is not None
 
     largest_mm = math.floor(bisect_largest(fits, 0.0, magnet_mm) * 10 + 1e-6) / 10
-    remedy = (
-        f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
-        "recess.fit none"
-    )
+    remedy = f"the largest that fits is {format_mm(largest_mm)} across; choose that,"
     if largest_mm < _SMALLEST_MAGNET_MM:
-        remedy = "no magnet fits here, choose a larger unit or recess.fit none"
+        remedy = "no magnet fits here, choose"
     return (
-        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) would "
-        f"{problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy}"
+        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (recess {format_mm(recess_mm)}) "
+        f"would {problem}, and {key} requires a wall of {format_mm(need_mm)}; {remedy} a larger "
+        "unit or recess.fit none"
     )
 
 
@@ -407,7 +395,8 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
     Example:
         >>> from fabkit.sets.library import load_set
         >>> from fabkit.profiles.profile_file import load_profile
-        >>> puzzle, profile = load_set("fridgeiq"), load_profile((), ["magnet.polarity=alternating"])
+        >>> puzzle = load_set("fridgeiq")
+        >>> profile = load_profile((), ["magnet.polarity=alternating"])
         >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
     """
@@ -447,8 +436,7 @@ def left_to_right_order(centres: Sequence[PointMm], unit_mm: float) -> list[int]
 def assign_poles(
     recesses: Sequence[Recess], pole_sequence: Sequence[str], foot: Polygon, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Give recesses their poles, from left to right, and marks where poles alternate and the south pole
-    faces outwards.
+    """Give recesses their poles, from left to right, and marks where poles alternate.
 
     Raises:
         DrawingError: when there is no room in the back for a mark beside an open recess.
@@ -459,10 +447,9 @@ def assign_poles(
         recess = recesses[index]
         mark = None
         if pole == "S" and profile.polarity == "alternating":
-            centre = recess.centre_mm
+            centre, span = recess.centre_mm, mark_span(profile)
             if recess.is_open:
                 centre = _mark_centre(recess, recesses, foot, profile)
-            span = mark_span(profile)
             mark = PoleMark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
         marked[index] = replace(recess, pole=pole, mark=mark)
     return tuple(marked)
@@ -473,33 +460,33 @@ def _mark_centre(
 ) -> PointMm:
     """Return the place for a mark in the back nearest to its recess, with a wall all around.
 
-    It is nearer to this recess than to any other. Of equally near places, it is the one farthest from
-    the other recess, and of these the lowest.
+    It is nearer to this recess than to any other. Of equally near places, it is the one farthest
+    from the other recess, and of these the lowest.
     """
     wall_mm = profile.bed_wall_mm
     others = [Point(other.centre_mm) for other in recesses if other is not recess]
-    room = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
+    allowed = erode(foot, MARK_DIAMETER_MM / 2 + wall_mm)
     middle = Point(recess.centre_mm)
     for other in recesses:
         reach_mm = other.diameters.widest_mm / 2 + other.lead_in_mm + wall_mm + MARK_DIAMETER_MM / 2
         # A polygon's sides are inside the circle: enlarged so that none is nearer.
         disc = Point(other.centre_mm).buffer(reach_mm * (1 + 1e-4) + 0.002, ARC_SEGMENTS)
-        room = room.difference(disc)
-    near = [Point(x, y) for x, y in get_coordinates(room)]
-    near += [] if room.is_empty else [nearest_points(room, middle)[0]]
-    nearest_mm = min((point.distance(middle) for point in near), default=0.0)
-    near = [point for point in near if point.distance(middle) < nearest_mm + _AS_NEAR_MM]
+        allowed = allowed.difference(disc)
+    points = [Point(x, y) for x, y in get_coordinates(allowed)]
+    points += [] if allowed.is_empty else [nearest_points(allowed, middle)[0]]
+    nearest_mm = min((point.distance(middle) for point in points), default=0.0)
+    points = [point for point in points if point.distance(middle) < nearest_mm + _AS_NEAR_MM]
 
-    def off_others(place: Point) -> float:
-        return round(min((place.distance(other) for other in others), default=0.0), 2)
+    def off_others(point: Point) -> float:
+        return round(min((point.distance(other) for other in others), default=0.0), 2)
 
-    near.sort(key=lambda point: (-off_others(point), *round_point(point)[::-1]))
-    open_mm = recess.diameters.widest_mm + 2 * recess.lead_in_mm
-    if not near or (others and off_others(near[0]) < nearest_mm + _AS_NEAR_MM):
+    points.sort(key=lambda point: (-off_others(point), *round_point(point)[::-1]))
+    if not points or (others and off_others(points[0]) < nearest_mm + _AS_NEAR_MM):
+        open_mm = recess.diameters.widest_mm + 2 * recess.lead_in_mm
         raise DrawingError(
-            f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
-            f"across, beside a recess that opens to {format_mm(open_mm)}: recess.bed_wall asks "
-            f"for {format_mm(wall_mm)} around it; choose a smaller magnet or bed_wall, a larger unit, "
-            "or another magnet.polarity"
+            "there is no room in the back for the mark of a south pole, "
+            f"{format_mm(MARK_DIAMETER_MM)} across, beside a recess that opens to "
+            f"{format_mm(open_mm)}: recess.bed_wall asks for {format_mm(wall_mm)} around it; "
+            "choose a smaller magnet or bed_wall, a larger unit, or another magnet.polarity"
         )
-    return round_point(near[0])
+    return round_point(points[0])

@@ -60,12 +60,8 @@ def cross_area(centre_mm: PointMm, width_mm: float, stroke_mm: float) -> Polygon
         11.0
     """
     x, y = centre_mm
-    length, width = width_mm / 2, stroke_mm / 2
-    bars = [
-        box(x - length, y - width, x + length, y + width),
-        box(x - width, y - length, x + width, y + length),
-    ]
-    return union_all(bars)
+    sizes = (width_mm / 2, stroke_mm / 2), (stroke_mm / 2, width_mm / 2)
+    return union_all([box(x - wide, y - deep, x + wide, y + deep) for wide, deep in sizes])
 
 
 def cells_area(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
@@ -78,13 +74,13 @@ def cells_area(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseG
 def mark_places(
     lattice: Lattice, cells: Iterable[Cell], unit_mm: float
 ) -> dict[PointMm, frozenset[Cell]]:
-    """Return the places of cells that a mark can be on, by their centres: a square has four quarters.
+    """Return the places for marks on cells, by their centres: a square has four quarters.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> quarters = LATTICES["quarter-square"].cells_at(0, 1)
-        >>> [(centre, len(cells)) for centre, cells in mark_places(LATTICES["quarter-square"], quarters, 20).items()]
-        [((30.0, -10.0), 4)]
+        >>> lattice = LATTICES["quarter-square"]
+        >>> {xy: len(cells) for xy, cells in mark_places(lattice, lattice.cells_at(0, 1), 20).items()}
+        {(30.0, -10.0): 4}
     """
     places = {}
     for at_place in lattice.places(cells):
@@ -104,8 +100,7 @@ def place_marks(
     Raises:
         DrawingError: when a mark is wider than its cell, or too deep.
     """
-    thickness_mm = profile.thickness_mm
-    depth_mm = profile.mark_depth_mm
+    thickness_mm, depth_mm = profile.thickness_mm, profile.mark_depth_mm
     marks = []
     for cell_marks, is_back in ((dict(piece.marks), False), (dict(piece.back), True)):
         for centre, cells in mark_places(puzzle.lattice, cell_marks, profile.unit_mm).items():
@@ -114,9 +109,8 @@ def place_marks(
                 continue
             key = "mark.hole" if look == HOLE else "mark.width"
             width_mm = profile.mark_hole_mm if look == HOLE else profile.mark_width_mm
-            _refuse_large(
-                key, width_mm, centre, [cells_area(puzzle.lattice, cells, profile.unit_mm), *faces]
-            )
+            cell = cells_area(puzzle.lattice, cells, profile.unit_mm)
+            _refuse_large(key, width_mm, centre, [cell, *faces])
             low_mm = 0.0 if is_back or look == HOLE else thickness_mm - depth_mm
             high_mm = depth_mm if is_back else thickness_mm
             if look != HOLE and depth_mm >= thickness_mm / 4:
@@ -136,8 +130,8 @@ def _refuse_large(
     room_mm = max(0.0, math.floor((edge_mm - MIN_WALL_MM) * 2000 + 1e-6) / 1000)
     if width_mm > room_mm:
         raise DrawingError(
-            f"{key} {format_mm(width_mm)} is too large: with a wall of {format_mm(MIN_WALL_MM)} a cell "
-            f"has room for {format_mm(room_mm)}; choose a smaller {key} or a larger unit"
+            f"{key} {format_mm(width_mm)} is too large: with a wall of {format_mm(MIN_WALL_MM)} a "
+            f"cell has room for {format_mm(room_mm)}; choose a smaller {key} or a larger unit"
         )
 
 

@@ -1,5 +1,5 @@
-"""Outlines in mm: the canonical one, the offset one to print (inset, acute tips cut to a flat), chamfers
-and regions."""
+"""Outlines in mm: the canonical one, the offset one to print (inset, acute tips cut to a flat),
+chamfers and regions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fabkit.profiles.profile import Profile
 PointMm = tuple[float, float]
 RingMm = tuple[PointMm, ...]
 
-#: The grid on which nearly equal areas are compared: of polygons whose corners differ by 1e-17, GEOS
-#: 3.14 finds that they do not overlap at all.
+#: The grid on which nearly equal areas are compared: of polygons whose corners differ by 1e-17,
+#: GEOS 3.14 finds that they do not overlap at all.
 SNAP_MM = 1e-6
 #: Mitres at the sharpest notch of a lattice (45 degrees) reach 2.6 insets out.
 _MITRE_LIMIT = 10
@@ -85,8 +85,8 @@ def rings_mm(polygon: Polygon) -> list[RingMm]:
 def inset_ring(ring: RingMm, distance_mm: float) -> RingMm:
     """Move a ring inwards with mitred corners, corner by corner.
 
-    The material is on the left. Unlike shapely's buffer, this keeps the number and order of corners,
-    which the sides of a chamfer need.
+    The material is on the left. Unlike shapely's buffer, this keeps the number and order of
+    corners, which the sides of a chamfer need.
 
     Example:
         >>> inset_ring(((0, 0), (4, 0), (4, 4), (0, 4)), 1.0)
@@ -114,23 +114,20 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
     the kernel's own chamfer fails beyond 0.748 of the flat, this one is refused from 0.741 on.
 
-    Returns:
-        Chamfer and edge, both in mm.
-
     Example:
         >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
         >>> [round(value, 6) for value in largest_chamfer_mm(square)]
         [9.9, 20.0]
     """
-    limits = []
+    chamfers = []
     for ring in rings_mm(outline):
         shrink = [1 / math.tan(angle(*triple) / 2) for triple in corner_triples(ring)]
         for i, (start, end) in enumerate(zip(ring, (*ring[1:], ring[0]), strict=True)):
             rate = shrink[i] + shrink[(i + 1) % len(ring)]
             if rate > 0:
                 length = math.dist(start, end)
-                limits.append((length * (1 - _EDGE_LEFT) / rate, length))
-    return min(limits)
+                chamfers.append((length * (1 - _EDGE_LEFT) / rate, length))
+    return min(chamfers)
 
 
 def chamfer_outline(outline: Polygon, chamfer_mm: float) -> Polygon:
@@ -175,8 +172,7 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
             )
         for other in (before, after):
             share = back_mm / math.dist(here, other)
-            x = here[0] + share * (other[0] - here[0])
-            y = here[1] + share * (other[1] - here[1])
+            x, y = (a + share * (b - a) for a, b in zip(here, other, strict=True))
             cut.append((x, y))
     return tuple(cut)
 
@@ -211,10 +207,8 @@ def _normal(start: PointMm, end: PointMm) -> PointMm:
 
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
-    """Return the area that cells cover, in mm, in the frame of the lattice.
-
-    Returns:
-        A polygon with its holes; several if the region falls into parts that share no edge.
+    """Return the area that cells cover, in mm, in the frame of the lattice: a polygon with its
+    holes, or several if the region falls into parts that share no edge.
 
     Example:
         >>> from fabkit.sets.library import load_set

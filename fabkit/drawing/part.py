@@ -16,12 +16,9 @@ class PartDrawing:
     """One part to print, in mm, in the frame of its files: the lowest point at height 0.
 
     Attributes:
-        colour: ``#rrggbb``.
-        outline: the silhouette from above.
-        foot: the flat bottom.
-        face: the flat top.
+        colour: ``#rrggbb``; `letter_colour` that of what fills the label, empty if it is open.
+        outline: the silhouette from above; `foot` is the flat bottom, `face` the flat top.
         label: the letter or title, if any.
-        letter_colour: ``#rrggbb`` of what fills the label; empty if it is open.
         facing: whether its top faces ``up`` or ``down`` on the bed.
         copies: how many of it are printed.
     """

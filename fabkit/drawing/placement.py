@@ -1,4 +1,4 @@
-"""Rigid placements in mm, as matrices of shape (3, 4): a rotation, and the translation that follows."""
+"""Rigid placements in mm, as matrices of shape (3, 4): a rotation, then a translation."""
 
 from __future__ import annotations
 
@@ -52,22 +52,20 @@ def placed_from_above(shape: BaseGeometry, matrix: Matrix) -> BaseGeometry:
 
 def place_flat_piece(
     lattice: Lattice,
-    own: Collection[Cell],
+    form: Collection[Cell],
     cells: Collection[Cell],
     unit_mm: float,
     thickness_mm: float,
     pose: Pose | None = None,
 ) -> Matrix:
-    """Return the matrix that places a flat piece, as drawn, on cells, with its foot at height 0; it is
-    turned over only if necessary.
+    """Return the matrix that places a flat piece, as drawn, on cells, with its foot at height 0.
 
-    Args:
-        pose: the one that shows the right marks, if the piece has any.
+    The pose shows the right marks, if the piece has any; else it is turned over only if necessary.
 
     Raises:
         ValueError: when the piece does not have the cells' shape.
     """
-    poses = [pose] if pose else moves_onto(lattice, own, cells)
+    poses = [pose] if pose else moves_onto(lattice, form, cells)
     if not poses:
         raise ValueError("the piece does not have the shape of the cells")
     move, _ = poses[0]
@@ -82,8 +80,8 @@ def place_ball_piece(
     pitch_mm: float,
 ) -> Matrix:
     """Return the matrix that places a ball piece, printed with these ball centres, on cells of the
-    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower. The
-    printed flat is below unless the cells require another side.
+    square lattice: balls above the cells are at height 0, prongs that hang down one pitch lower.
+    The printed flat is below unless the cells require another side.
 
     Raises:
         ValueError: when the piece cannot cover the cells.
@@ -99,9 +97,9 @@ def place_ball_piece(
         # Coordinates of the placed balls: column, minus the row, and height.
         (to_x, to_y), (from_x, from_y) = _SQUARE.anchor(cells), _SQUARE.anchor(pose.cells)
         row, column = _SQUARE.row_col((to_x - from_x + 1, to_y - from_y - 1))
-        wanted = np.array([rotate_ball(pose.rotation, ball) for ball in body.balls])
-        wanted += (column, -row, 0) - wanted[min(body.base())]
-        if (steps @ rotation.T == wanted - wanted[0]).all():
-            target_mm = (wanted[0] + (0.5, -0.5, 0.0)) * pitch_mm
+        balls = np.array([rotate_ball(pose.rotation, ball) for ball in body.balls])
+        balls += (column, -row, 0) - balls[min(body.base())]
+        if (steps @ rotation.T == balls - balls[0]).all():
+            target_mm = (balls[0] + (0.5, -0.5, 0.0)) * pitch_mm
             return np.column_stack([rotation, target_mm - rotation @ centres_mm[0]])
     raise ValueError("the printed balls are not the piece's")

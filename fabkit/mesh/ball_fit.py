@@ -59,7 +59,7 @@ class _Pose(NamedTuple):
 
 
 class BallFitter:
-    """Fits meshes to the ball pieces of a set, in any orientation, and measures them; each once."""
+    """The fit of meshes to the ball pieces of a set, in any orientation; each is measured once."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         bodies = [(piece.id, piece.body) for piece in puzzle.pieces if piece.body]
@@ -67,14 +67,8 @@ class BallFitter:
         self._poses: dict[Mesh, tuple[Part, _Pose | None]] = {}
 
     def fit(self, meshes: Sequence[Mesh], *pitches_mm: float) -> tuple[list[Part], float]:
-        """Fit each mesh.
-
-        The candidates `pitches_mm` for the distance of neighbouring balls only determine the files'
-        unit of length.
-
-        Returns:
-            A part for each mesh, and the files' unit of length in mm.
-        """
+        """Return a part for each mesh, and the files' unit of length in mm, which the candidates
+        `pitches_mm` for the distance of neighbouring balls determine."""
         for mesh in meshes:
             if mesh not in self._poses:
                 self._poses[mesh] = _best_pose(mesh, self._shapes)
@@ -86,7 +80,7 @@ class BallFitter:
 
 @lru_cache
 def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _TargetShape]:
-    """The different shapes of pieces and their mirror images, by their rotated images."""
+    """Return the different shapes of pieces and their mirror images, by their rotated images."""
     shapes: dict[object, _TargetShape] = {}
     for sign, (name, piece) in product((1, -1), pieces):
         body = BallBody(tuple((sign * x, y, z) for x, y, z in piece.balls), piece.bonds)
@@ -97,7 +91,7 @@ def _target_shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Ta
 
 
 def _images(shape: BallBody) -> object:
-    """All rotated images of a shape, equal for shapes that differ by a rotation."""
+    """Return all rotated images of a shape, equal for shapes that differ by a rotation."""
     images = set()
     for rotation in ROTATIONS:
         balls = np.array([rotate_ball(rotation, ball) for ball in shape.balls])
@@ -128,28 +122,27 @@ class _PoseTable:
         self._reaches = self._plain(np.array([(turned @ b.T).max(axis=2) for b in self.balls]))
 
     def _plain(self, reach: Points) -> Points:
-        """A support function normalized: without the share of position and radius, scaled to 1."""
+        """Return a support function without the share of position and radius, scaled to 1."""
         around = self.directions
-        rest = reach - reach.mean(axis=-1, keepdims=True)
-        rest -= 3 / len(around) * (reach @ around) @ around.T
-        return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=-1, keepdims=True), 1e-9))
+        shape = reach - reach.mean(axis=-1, keepdims=True)
+        shape -= 3 / len(around) * (reach @ around) @ around.T
+        return np.asarray(shape / np.maximum(np.linalg.norm(shape, axis=-1, keepdims=True), 1e-9))
 
     def poses(self, vertices: Points) -> list[_Pose]:
-        """The poses of shapes that match the support function of a mesh, the best first."""
+        """Return the poses of shapes that match the support function of a mesh, the best first."""
         from scipy.spatial.transform import Rotation
 
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
         # Try only the best of similar rotations, and at most a dozen for each shape.
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
-        tried = np.argsort(-alike, axis=1)[:, :12]
-        which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        turns = self.rotations[tried.ravel()]
+        best = np.argsort(-alike, axis=1)[:, :12]
+        which = np.repeat(np.arange(len(self.shapes)), best.shape[1])
+        turns = self.rotations[best.ravel()]
         balls = self.balls[which]
         # Gauss-Newton for pitch, position, radius and rotation, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
-        ones = np.ones((*around.shape[:2], 1))
-        weights = ones
+        weights = ones = np.ones((*around.shape[:2], 1))
         factors = np.full((len(turns), 8), np.ptp(reach) / 4)
         for _ in range(10):
             rotated = balls @ turns.transpose(0, 2, 1)
@@ -180,14 +173,14 @@ class _PoseTable:
 
 @lru_cache
 def _directions(fine: int) -> Points:
-    """Evenly spread unit vectors, each with its opposite: 42 for 1, 162 for 2."""
+    """Return evenly spread unit vectors, each with its opposite: 42 for 1, 162 for 2."""
     from trimesh.creation import icosphere
 
     return np.asarray(icosphere(fine).vertices)
 
 
 def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _Pose | None]:
-    """The mesh as in its file, the score of the best shape, and that shape in its pose."""
+    """Return the mesh as in its file, the score of the best shape, and that shape in its pose."""
     from trimesh.sample import sample_surface
 
     part = Part(mesh, mesh.vertices, BALLS)
@@ -201,20 +194,20 @@ def _best_pose(mesh: Mesh, shapes: dict[object, _TargetShape]) -> tuple[Part, _P
     overlays = [(_score(points, pose), pose) for pose in poses]
     (score, _), best = max(overlays, key=lambda overlay: overlay[0])
     # Among shapes with equal balls, the measured links decide.
-    own = _images(BallBody(best.body.balls, ()))
+    balls = _images(BallBody(best.body.balls, ()))
     others = [
         (shapes[_images(pose.body)].description, explained)
         for (explained, _), pose in overlays
-        if _images(BallBody(pose.body.balls, ())) != own
+        if _images(BallBody(pose.body.balls, ())) != balls
     ]
-    why, placed = _refined(mesh, best)
-    if placed:
-        score, outside = _score(points, placed)
+    why, refined = _refined(mesh, best)
+    if refined:
+        score, outside = _score(points, refined)
         why = "" if outside <= 0.01 else "it has additional material"  # than specks
     runner_up = max(others, key=lambda rival: rival[1], default=None)
     part = replace(part, score=score, runner_up=runner_up)
     if not why:
-        return part, placed
+        return part, refined
     nearest = shapes[_images(best.body)].description
     why = f"it is not a piece of the set: {nearest} is closest, but {why}"
     why = why if score >= 0.6 else "no piece of the set has such balls"
@@ -238,25 +231,23 @@ def _score(points: Points, pose: _Pose) -> tuple[float, float]:
         return np.minimum(distance_to_skeleton(points, balls, ()) - radius, in_links)
 
     ball_points = (balls[:, None] + radius * _directions(1)).reshape(-1, 3)
-    near = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
+    met = cKDTree(positions).query(ball_points[outside(ball_points) > -1e-6])[0] < 0.1
     off = outside(positions)
-    # As a share of the radius: else balls halfway along links of twice the pitch would pass for links.
-    return float((off < min(0.1, 0.2 * radius)).mean() * near.mean()), float((off > 0.25).mean())
+    # As a share of the radius: else balls halfway along links of twice the pitch would pass for
+    # links.
+    return float((off < min(0.1, 0.2 * radius)).mean() * met.mean()), float((off > 0.25).mean())
 
 
 def distance_to_skeleton(
     points: Points, places: Points, bonds: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """The distances of points (n, 3) from the nearest ball's middle or link's axis."""
+    """Return the distances of points (n, 3) from the nearest ball's middle or link's axis."""
     distances = []
     for start, end in [*((i, i) for i in range(len(places))), *bonds]:
         axis = places[end] - places[start]
         along = np.clip((points - places[start]) @ axis / (float(axis @ axis) or 1.0), 0.0, 1.0)
         distances.append(np.linalg.norm(points - places[start] - along[:, None] * axis, axis=1))
     return np.asarray(np.min(distances, axis=0))
-
-
-# --- measuring ---------------------------------------------------------------------------------
 
 
 def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
@@ -270,15 +261,13 @@ def _refined(mesh: Mesh, rough: _Pose) -> tuple[str, _Pose | None]:
     expected = rough.origin + rough.pitch * drawn @ rough.turn.T
     away = [np.linalg.norm(mesh.vertices - middle, axis=1) for middle in expected]
     owners = np.argmin(away, axis=0)[mesh.faces]
-    middles, diameters = [], []
-    for index, place in enumerate(expected):
-        ball = _fit_ball(mesh, (owners == index).any(axis=1), place, rough.diameters[0] / 2)
+    balls = []
+    for index, middle in enumerate(expected):
+        ball = _fit_ball(mesh, (owners == index).any(axis=1), middle, rough.diameters[0] / 2)
         if ball is None:
             return f"ball {index} is not at its place", None
-        middle, radius = ball
-        middles.append(middle)
-        diameters.append(2 * radius)
-    fitted = np.array(middles)
+        balls.append(ball)
+    fitted, diameters = np.array([middle for middle, _ in balls]), [2 * r for _, r in balls]
     matrix, _, _ = procrustes(*_with_roll(mesh, rough.body, drawn, fitted), reflection=False)
     pitch = float(np.linalg.norm(matrix[:3, 0]))
     turn, origin = matrix[:3, :3] / pitch, matrix[:3, 3]
@@ -301,13 +290,13 @@ def _with_roll(mesh: Mesh, body: BallBody, drawn: Points, fitted: Points) -> tup
 
 
 def _fit_ball(
-    mesh: Mesh, near: NDArray[np.bool_], middle: Points, radius: float
+    mesh: Mesh, is_near: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[Points, float] | None:
     """Fit a sphere to the facets near it; None if too little of it is there."""
-    faces = mesh.faces[near]
+    faces = mesh.faces[is_near]
     corners = mesh.vertices[faces]
-    areas = mesh.as_trimesh.area_faces[near]
-    normals = mesh.as_trimesh.face_normals[near]
+    areas = mesh.as_trimesh.area_faces[is_near]
+    normals = mesh.as_trimesh.face_normals[is_near]
     for tolerance in (0.15, 0.08, 0.08):  # of the radius, closer each time
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
@@ -343,19 +332,19 @@ def _fit_outer_sphere(points: Points) -> tuple[Points, float] | None:
 def _part(
     part: Part, pose: _Pose | None, shapes: dict[object, _TargetShape], length_mm: float
 ) -> Part:
-    """A part in mm, on the lattice of its balls."""
+    """Return a part in mm, on the lattice of its balls."""
     if pose is None:
         return replace(part, vertices=part.vertices * length_mm)
     pitch_mm = pose.pitch * length_mm
     diameters_mm = tuple(diameter * length_mm for diameter in pose.diameters)
     part = replace(part, vertices=(part.vertices - pose.origin) @ pose.turn * length_mm)
     links = _link_widths(part, pose.body, pitch_mm, median(diameters_mm))
-    own = BallBody(pose.body.balls, tuple(links))
+    shape = BallBody(pose.body.balls, tuple(links))
     # Among pieces that differ only in links, take the one with exactly these.
-    same = shapes.get(_images(own))
+    same = shapes.get(_images(shape))
     nearest = same or shapes[_images(pose.body)]
     balls = Balls(
-        shape=own,
+        shape=shape,
         pitch_mm=pitch_mm,
         diameters_mm=diameters_mm,
         links_mm=tuple(links.values()),
@@ -368,7 +357,7 @@ def _part(
 
 
 def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
-    """The pairs of balls one pitch apart: the bonded ones in their order, then others."""
+    """Yield the pairs of balls one pitch apart: the bonded ones in their order, then others."""
     yield from shape.bonds
     bonded = {frozenset(bond) for bond in shape.bonds}
     for pair in combinations(range(len(shape.balls)), 2):
@@ -379,7 +368,7 @@ def adjacent_pairs(shape: BallBody) -> Iterator[tuple[int, int]]:
 def _link_widths(
     part: Part, body: BallBody, pitch_mm: float, ball_mm: float
 ) -> dict[tuple[int, int], float]:
-    """The links found, drawn or not, each with its smallest width.
+    """Return the links found, drawn or not, each with its smallest width.
 
     The width is the smallest distance of two parallel lines around it, in any of nine sections
     where balls are still wider: from a quarter of a ball from both centres to halfway between. A
@@ -396,25 +385,23 @@ def _link_widths(
 
 
 def cross_sections(mesh: Any, ends: Points, heights: Sequence[float]) -> list[BaseGeometry]:
-    """Sections of a `trimesh.Trimesh` across the line between two points, at offsets from halfway.
+    """Return sections of a `trimesh.Trimesh` across the line between two points, off halfway.
 
-    Each is the convex hull of the part nearer to that line than to other places; the line is at 0,
-    0.
+    Each is the convex hull of the part nearer to that line, at (0, 0), than to other balls.
     """
     from trimesh.intersections import mesh_multiplane
 
-    hulls = []
-    axis = ends[1] - ends[0]
+    hulls, axis = [], ends[1] - ends[0]
     sections, _, _ = mesh_multiplane(mesh, ends.mean(axis=0), axis, heights)
     for section in sections:
         lines = shapely.linestrings(section)
-        near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
-        hulls.append(shapely.multilinestrings(lines[near]).convex_hull)
+        is_near = shapely.distance(lines, shapely.Point(0, 0)) < np.linalg.norm(axis) / 2
+        hulls.append(shapely.multilinestrings(lines[is_near]).convex_hull)
     return hulls
 
 
 def _width(hull: BaseGeometry) -> float:
-    """The smallest distance of two parallel lines around a convex polygon."""
+    """Return the smallest distance of two parallel lines around a convex polygon."""
     ring = shapely.get_coordinates(hull)
     if len(ring) < 4:
         return math.inf

@@ -35,16 +35,14 @@ _LEAST_MM2 = 2.0
 _NEAR_UNITS = 0.3
 #: A tray's walls are at most this far (mm) from its region; beyond is a notch.
 _REACH_MM = 3.2
-
 #: A lid may be printed this much (mm) smaller than it is drawn.
 _SMALLER_MM = 2.0
-
 #: A board, a candidate for its grid unit, and its region with this unit.
 _Region = tuple[Board, float, BaseGeometry]
 
 
 class BoardFitter:
-    """Fits meshes to the boards and lids of a set."""
+    """The fit of meshes to the boards and lids of a set."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
@@ -58,25 +56,24 @@ class BoardFitter:
         return np.array([_sides(aligned_to_axes(outline)[0]) for outline in outlines])
 
     def fit(self, meshes: Sequence[Mesh], *units_mm: float, length_mm: float = 1.0) -> list[Part]:
-        """Fit each mesh to a board or lid: one part for each, in the given order.
+        """Fit each mesh to a board or lid; a part that is neither has a `reason`.
 
-        A symmetric board is oriented so that more of it is at the back (y up), then to the right, so
-        that its orientation does not depend on the file. Boards of one shape are indistinguishable:
-        several meshes are assigned to different ones, as long as there are any.
+        A symmetric board is oriented so that more of it is at the back (y up), then to the right,
+        so that its orientation does not depend on the file. Boards of one shape are
+        indistinguishable: several meshes are assigned to different ones, as long as there are any.
 
-        The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it by
-        themselves. `length_mm` is the unit of length of the meshes' files. A part that is not a board
-        has a `reason`.
+        The set's grid unit may be any of `units_mm`, the likeliest first; round holes determine it
+        by themselves. `length_mm` is the unit of length of the meshes' files.
         """
         puzzle = self._puzzle
         parts: list[Part] = []
         for mesh in meshes:
             explained: list[Part] = []
-            ways = itertools.product(mesh.orientations.likely(), ([1, 1, 1], [1, -1, -1]))
-            both_ways = (aligned_to_axes(way.vertices * np.array(over)) for way, over in ways)
+            sides = itertools.product(mesh.orientations.likely(), ([1, 1, 1], [1, -1, -1]))
+            poses = (aligned_to_axes(way.vertices * np.array(side)) for way, side in sides)
             candidates = [
                 (Part(mesh, points * length_mm), self._covered_regions(hull, units_mm, length_mm))
-                for points, hull in both_ways
+                for points, hull in poses
             ]
             for (part, regions), explain in itertools.product(candidates, (_fit_holes, _fit_trays)):
                 is_certain = any(explanation.score > 0.9 for explanation in explained)
@@ -89,18 +86,17 @@ class BoardFitter:
             names = ", ".join(board.id for board in puzzle.boards)
             units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
             why = (
-                "neither its round holes, nor its floor within walls, nor its plate as a lid match a "
-                f"board of {puzzle.name} ({names}) with a unit of {units}"
+                "neither its round holes, nor its floor within walls, nor its plate as a lid "
+                f"match a board of {puzzle.name} ({names}) with a unit of {units}"
             )
             parts.append(Part(mesh, mesh.vertices * length_mm, "", reason=why))
         return parts
 
     def is_board_sized(self, mesh: Mesh, *units_mm: float, length_mm: float = 1.0) -> bool:
-        """Whether a mesh, in any orientation, is too large to be anything but a board or lid.
+        """Return whether a mesh, in any orientation, can only be a board or lid, as large as it is.
 
         As a plate it covers a board's region, and its bounding box is not that of a piece: if the
         grid unit has several candidates, a piece can be as large as a board with a smaller unit.
-        `length_mm` is the unit of length of the mesh's file.
         """
         if not len(mesh.faces):
             return False
@@ -122,8 +118,7 @@ class BoardFitter:
     def _covered_regions(
         self, hull: BaseGeometry, units_mm: Sequence[float], length_mm: float
     ) -> list[_Region]:
-        """The regions that the convex hull of a mesh in its file covers, centred, in any quarter
-        turn."""
+        """Return the regions that a mesh's convex hull covers, centred, in any quarter turn."""
         # Not the bounding box: a triangle covers half of a square.
         wider = affinity.scale(hull, length_mm, length_mm, origin=(0, 0)).buffer(_SMALLER_MM / 2)
         hulls = [affinity.rotate(wider, 90 * turns, origin=(0, 0)) for turns in range(4)]
@@ -135,7 +130,7 @@ class BoardFitter:
         return regions
 
     def _region(self, board: Board, unit_mm: float) -> tuple[BaseGeometry, BaseGeometry]:
-        """A board's region with a grid unit, and its convex hull, centred."""
+        """Return a board's region with a grid unit, and its convex hull, centred."""
         if (board.id, unit_mm) not in self._regions:
             region = region_mm(self._puzzle.lattice, board.cells, unit_mm)
             _, hull = aligned_to_axes(shapely.get_coordinates(region.convex_hull))
@@ -144,17 +139,17 @@ class BoardFitter:
 
 
 def _identity(part: Part) -> tuple[str, bool]:
-    """The id of the board, and whether it is the lid."""
+    """Return the id of the board, and whether it is the lid."""
     assert part.board is not None
     return part.board.id, part.kind == LID
 
 
-def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> Part:
-    """The best explanation: of equal boards an unused one, its centroid farthest back."""
+def _best(explanations: Sequence[Part], used_names: Collection[tuple[str, bool]]) -> Part:
+    """Return the best explanation: of equal boards an unused one, its centroid farthest back."""
     # Boards of one shape are equally good.
     best_score = max(part.score for part in explanations) - 1e-6
     equal = [part for part in explanations if part.score >= best_score]
-    best = min(equal, key=lambda part: _identity(part) in used)
+    best = min(equal, key=lambda part: _identity(part) in used_names)
     # A notch may change a tray's floor slightly; one cell more or less is another orientation.
     cells = best.board.cells if best.board else ()
     tolerance = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
@@ -174,11 +169,8 @@ def _best(explanations: Sequence[Part], used: Collection[tuple[str, bool]]) -> P
 
 
 def _sides(points: Points) -> Points:
-    """The longer and the shorter side of the rectangle around points, seen from above."""
+    """Return the longer and the shorter side of the rectangle around points, seen from above."""
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
-
-
-# --- levels and lines ---------------------------------------------------------------------
 
 
 class ZRange(NamedTuple):
@@ -190,14 +182,14 @@ class ZRange(NamedTuple):
 
 
 def z_ranges(sections: Sections) -> list[ZRange]:
-    """The ranges between heights with level faces, ascending, from the lowest to the highest point."""
+    """Return the ranges between heights with level faces and both ends, ascending."""
     levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_MM2}
     pairs = itertools.pairwise(sorted(levels | {sections.low, sections.high}))
     return [ZRange(low, (low + high) / 2, high) for low, high in pairs if high - low > 0.15]
 
 
 def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
-    """The heights, ascending, where vertical lines through points (…, 2) cross a surface."""
+    """Return the heights, ascending, where vertical lines through points (…, 2) cross a surface."""
     normals = area_vectors(mesh.vertices, mesh.faces)
     leans = normals[:, 2] != 0
     normals, corners = normals[leans], mesh.vertices[mesh.faces[leans]]
@@ -211,18 +203,15 @@ def surface_heights(mesh: Mesh, points: Points) -> list[list[float]]:
 
 
 def top_heights(mesh: Mesh, points: Points) -> Points:
-    """The height of a mesh at several points; 0, the bed, where there is none."""
+    """Return the height of a mesh at several points; 0, the bed, where there is none."""
     return np.array([heights[-1] if heights else 0.0 for heights in surface_heights(mesh, points)])
 
 
 def raycast(
     section: BaseGeometry, starts: Points, directions: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """Cast rays in a section: where each first enters material.
-
-    Returns the distance to that point and the length inside, both of shape (n,) in mm; infinite for
-    rays that meet none.
-    """
+    """Cast rays in a section: the distance to where each first enters material, and the length
+    inside, both of shape (n,) in mm; infinite for rays that meet none."""
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * directions], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
     cuts, line = cuts[shapely.length(cuts) > 0], line[shapely.length(cuts) > 0]
@@ -235,10 +224,9 @@ def raycast(
 
 
 def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points, Points]:
-    """Sample the edges of a region about every millimetre, away from their ends; not the shortest edges.
-
-    The points and, as unit vectors, the outward directions there; both of shape (n, 2).
-    """
+    """Sample the edges of a region about every millimetre, away from their ends, but not the
+    shortest: the points and, as unit vectors, the outward directions there; both of shape
+    (n, 2)."""
     points, outwards = [np.empty((0, 2))], [np.empty((0, 2))]
     for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(region))):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
@@ -255,7 +243,7 @@ def edge_samples(region: BaseGeometry, shortest_mm: float = 0.0) -> tuple[Points
 
 
 def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> Points:
-    """The distance from each of a region's `edge_samples` straight out to a wall of a section.
+    """Return the distances from a region's `edge_samples` straight out to a wall of a section.
 
     Negative if the wall is inside the region, infinite if none is within `_REACH_MM`.
     """
@@ -263,36 +251,32 @@ def wall_distances(section: BaseGeometry, points: Points, outwards: Points) -> P
     return raycast(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
 
 
-# --- boards with round holes, trays, lids -------------------------------------------------
-
-
 def round_holes(section: BaseGeometry) -> list[FittedCircle]:
-    """The round holes of a section."""
+    """Return the round holes of a section."""
     holes = [hole for hole in holes_in(section) if not hole.interiors and hole.area > _LEAST_MM2]
-    circles = map(fit_circle, holes)
-    pairs = zip(circles, holes, strict=True)
+    pairs = [(fit_circle(hole), hole) for hole in holes]
     return [circle for circle, hole in pairs if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2]
 
 
 def centres_of(circles: Sequence[FittedCircle]) -> Points:
-    """The centres of circles, shape (n, 2)."""
+    """Return the centres of circles, shape (n, 2)."""
     return np.reshape([(circle.x_mm, circle.y_mm) for circle in circles], (-1, 2))
 
 
 def cell_centres_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
-    """The middles of a board's cells, shape (n, 2), in the order of the cells."""
+    """Return the middles of a board's cells, shape (n, 2), in the order of the cells."""
     return np.array(to_units(lattice, sorted(board.cells))) * unit_mm
 
 
 def hole_at(circles: Sequence[FittedCircle], middle: Points, unit_mm: float) -> FittedCircle | None:
-    """The round hole of the cell with this middle, shape (2,); None if there is none."""
+    """Return the round hole of the cell with this middle, shape (2,); None if there is none."""
     away = np.linalg.norm(centres_of(circles) - middle, axis=1)
-    near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
-    return circles[int(away.argmin())] if near else None
+    is_near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
+    return circles[int(away.argmin())] if is_near else None
 
 
 def post_heights_mm(part: Part, lattice: Lattice) -> Points:
-    """The heights of the posts between the holes of a board, at the corners of its cells."""
+    """Return the heights of the posts between the holes of a board, at the corners of its cells."""
     assert part.board is not None
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)[:, None]
     rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
@@ -342,14 +326,14 @@ def _match_cells(
     for _ in range(3):
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
-        near = off < _NEAR_UNITS * unit
-        if near.sum() < 0.6 * len(cells):
+        is_near = off < _NEAR_UNITS * unit
+        if is_near.sum() < 0.6 * len(cells):
             return None
         # Outliers do not determine the lattice.
-        usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))
+        usual = is_near & (off <= max(0.02, 4 * float(np.median(off[is_near]))))
         columns = np.column_stack([cells[nearest[usual]], np.ones(usual.sum())])
         scale, shift = map(complex, np.linalg.lstsq(columns, holes[usual], rcond=None)[0])
-    matched = len(set(nearest[near].tolist()))
+    matched = len(set(nearest[is_near].tolist()))
     score = matched / (len(cells) + len(holes) - matched)
     return (score, scale, shift) if abs(scale) > unit / 2 else None
 
@@ -372,10 +356,9 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
         engraved = floor | (texts & filled(floor))
         # Just above the floor: higher up, walls may be inclined.
         cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
-        turned = itertools.product(regions, range(4))
         trays = [
             _tray(standing, engraved if region[0].labels else floor, cut, region, turns)
-            for region, turns in turned
+            for region, turns in itertools.product(regions, range(4))
         ]
         if any(trays):
             return [replace(tray, rest_mm=slab.low_mm) for tray in trays if tray]
@@ -383,10 +366,10 @@ def _fit_trays(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list
 
 
 def _tray(
-    standing: Part, floor: BaseGeometry, cut: BaseGeometry, place: _Region, quarter_turns: int
+    standing: Part, floor: BaseGeometry, cut: BaseGeometry, target: _Region, quarter_turns: int
 ) -> Part | None:
-    """A tray placed on its region; None if the floor does not match or has no walls around it."""
-    board, unit_mm, region = place
+    """Return a tray placed on its region; None if its floor does not match or lacks walls."""
+    board, unit_mm, region = target
     floor = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
     cut = affinity.rotate(cut, 90 * quarter_turns, origin=(0, 0))
     # A notch may reach to the floor on one side, so align one of two opposite sides with the
@@ -396,9 +379,8 @@ def _tray(
 
     def mismatch(shift: tuple[float, float]) -> float:
         shifted = affinity.translate(floor, *shift)
-        return round(
-            float(shifted.symmetric_difference(region, grid_size=SNAP_MM).area / region.area), 9
-        )
+        off_mm2 = shifted.symmetric_difference(region, grid_size=SNAP_MM).area
+        return round(float(off_mm2 / region.area), 9)
 
     score, start = min((mismatch(shift), shift) for shift in shifts)
     if score > 0.15:
@@ -407,12 +389,12 @@ def _tray(
     directions, which = np.unique(along[1].round(6), axis=0, return_inverse=True)
     for _ in range(3):
         away = wall_distances(affinity.translate(cut, *shift), *along)
-        near = np.isfinite(away)
-        if near.mean() < 0.5:  # the share of its outline with walls
+        has_wall = np.isfinite(away)
+        if has_wall.mean() < 0.5:  # the share of its outline with walls
             return None
         # Walls all around are at an even distance from the region, along most of each side.
-        sides = np.unique(which[near])
-        middles = [np.median(away[near & (which.ravel() == side)]) for side in sides]
+        sides = np.unique(which[has_wall])
+        middles = [np.median(away[has_wall & (which.ravel() == side)]) for side in sides]
         columns = np.column_stack([np.ones(len(sides)), directions[sides]])
         shift -= np.linalg.lstsq(columns, np.array(middles), rcond=None)[0][1:]
     vertices = moved(standing.vertices, 1j**quarter_turns, complex(*shift))
@@ -428,10 +410,10 @@ def _fit_lids(candidates: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:
         return
+    sides = _sides(standing.vertices)
     for board, unit_mm, region in regions:
         low, high = np.reshape(region.bounds, (2, 2))
         wide, deep = high - low
-        sides = _sides(standing.vertices)
         if (np.sort(high - low)[::-1] > sides + _SMALLER_MM).any():
             continue
         score = min(1.0, wide * deep / float(sides.prod()))

@@ -1,4 +1,4 @@
-"""Marks of cells on a scanned part: found among its features, and compared with those of its piece."""
+"""Marks of cells on a scanned part: found among its features, compared with its piece's."""
 
 from __future__ import annotations
 
@@ -70,14 +70,16 @@ def separate_marks(
     """Return a part's features without the marks of cells, and these; none if its set has none."""
     if part.outline is None or set(LOOKS).isdisjoint(puzzle.marks.values()):
         return features, ()
-    places = mark_places(puzzle.lattice, part.outline.cells, part.outline.unit_mm)
+    centres = mark_places(puzzle.lattice, part.outline.cells, part.outline.unit_mm)
     marks = list[ScannedMark]()
-    rest: dict[str, Any] = {}
+    cavities: dict[str, Any] = {}
     for kind in ("through", "labels", "hollows", "marks"):
-        read = [(cavity, _read(cavity, places, part.outline)) for cavity in getattr(features, kind)]
+        read = [
+            (cavity, _read(cavity, centres, part.outline)) for cavity in getattr(features, kind)
+        ]
         marks += [mark for _, mark in read if mark]
-        rest[kind] = [cavity for cavity, mark in read if not mark]
-    return replace(features, **rest), tuple(marks)
+        cavities[kind] = [cavity for cavity, mark in read if not mark]
+    return replace(features, **cavities), tuple(marks)
 
 
 def _read(
@@ -151,16 +153,16 @@ def _sorted(marks: Mapping[Cell, str]) -> Marks:
 
 
 def _differences(
-    puzzle: PuzzleSet, read: Mapping[Cell, str], drawn: Mapping[Cell, str]
+    puzzle: PuzzleSet, read: Mapping[Cell, str], marks_drawn: Mapping[Cell, str]
 ) -> dict[Cell, str]:
-    """Return how marks differ from those drawn on one side, by cell; colours do not show on a mesh."""
+    """Return how marks differ from those drawn on one side, by cell; colours do not show."""
 
     def look(marks: Mapping[Cell, str], cell: Cell) -> str:
         shown = puzzle.marks.get(marks.get(cell, ""), marks.get(cell, ""))
         return f"a {shown}" if shown in LOOKS else "no mark"
 
     return {
-        cell: f"{look(read, cell)} instead of {look(drawn, cell)}"
-        for cell in sorted({*read, *drawn})
-        if look(read, cell) != look(drawn, cell)
+        cell: f"{look(read, cell)} instead of {look(marks_drawn, cell)}"
+        for cell in sorted({*read, *marks_drawn})
+        if look(read, cell) != look(marks_drawn, cell)
     }

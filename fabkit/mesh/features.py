@@ -1,5 +1,5 @@
-"""Features of a flat part, found by following open areas through its sections: recesses for magnets,
-letters, pole marks, holes and hollows; and protrusions from its back and face."""
+"""Features of a flat part, found by following open areas through its sections: recesses for
+magnets, letters, pole marks, holes and hollows; and protrusions from its back and face."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Cavity:
 
     @property
     def lead_in_mm(self) -> float:
-        """The width of its lead-in: how much wider the lower rim is, on each side, at 45 degrees."""
+        """The width of its lead-in: how much wider the lower rim is on each side, at 45 degrees."""
         cut, rim = self.cuts[0]
         wider_mm = fit_circle(rim).diameter_mm - fit_circle(self.middle).diameter_mm
         return wider_mm / 2 + cut.height_mm
@@ -157,7 +157,7 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
     # Steps separate marks and hollows from the rest, which keeps its own steps.
     steps = open_.groups(space, at_steps=True)
     hollows: list[Cavity] = []
-    rest = space[:0]
+    others = space[:0]
     for step in steps:
         cavity = open_.cavity(step)
         if is_closed and len(steps) > 1 and _is_mark(cavity):
@@ -165,8 +165,8 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
         elif _is_hollow(part, cavity):
             hollows.append(cavity)
         else:
-            rest = np.union1d(rest, step)
-    for positions in open_.groups(rest):
+            others = np.union1d(others, step)
+    for positions in open_.groups(others):
         # If it opens into a hollow, its depth counts from the part's own face.
         cavity = replace(open_.cavity(positions), below=whole.below, above=whole.above)
         cavity = replace(cavity, low_mm=whole.low_mm) if whole.below else cavity
@@ -181,16 +181,16 @@ def _classified(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
     for hollow in hollows:
         if _is_pocket(hollow) and (letter := _raised_letter(hollow)):
             yield from (("pockets", hollow), ("letters", letter))
-        elif not _is_pocket(hollow) or not len(rest):
+        elif not _is_pocket(hollow) or not len(others):
             yield "hollows", hollow
 
 
 def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
-    """A recess and the narrow push-out hole from its end, round at the face; otherwise nothing."""
-    below, *rest = open_.groups(space, at_steps=True)
-    if not rest:
+    """Return a recess and the narrow push-out hole from its end, round at the face; or nothing."""
+    below, *others = open_.groups(space, at_steps=True)
+    if not others:
         return []
-    recess, hole = open_.cavity(below), open_.cavity(np.concatenate(rest))
+    recess, hole = open_.cavity(below), open_.cavity(np.concatenate(others))
     end = hole.cuts[-1][1]
     is_narrow = _fills(end) > 0.85 and end.area < recess.middle.area / 2
     is_released = is_narrow and not recess.beside and _is_recess(recess, thickness_mm)
@@ -198,7 +198,7 @@ def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tupl
 
 
 def _slices(part: Part) -> Iterator[Slice]:
-    """Sections just above and below the main heights with vertices, ascending.
+    """Yield sections just above and below the main heights with vertices, ascending.
 
     Between two such heights every side is straight, so walls are thinnest at these sections. The
     heights are those of level faces, and the dozen others with the most corners: an engraving has
@@ -215,19 +215,16 @@ def _slices(part: Part) -> Iterator[Slice]:
     for low, high in itertools.pairwise(sorted(main)):
         if high - low < 2 * part.sections.noise_mm:
             continue  # one height, with noise
-        near = min(0.01, (high - low) / 4)
-        for height in (low + near, high - near):
+        off_mm = min(0.01, (high - low) / 4)
+        for height in (low + off_mm, high - off_mm):
             material = part.sections.at(height)
             inside = 0.0 if material.is_empty else shapely.distance(sides, filled(material))
             yield Slice(height, low, high, material, float(np.median(inside)))
 
 
 def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
-    """Remove protrusions from back and face, if the part is solid; and their heights.
-
-    Back and face are where a quarter of the outline is filled.
-    """
-
+    """Remove protrusions from a solid part; also return their heights, from back and face, which
+    are where a quarter of the outline is filled."""
     low_mm, high_mm = _nub_mm(part, part.sections.low, 1), _nub_mm(part, part.sections.high, -1)
     if low_mm + high_mm and part.aligned.is_solid:
         mesh = trim_mesh(part.aligned, low_mm, part.thickness_mm - high_mm)
@@ -237,20 +234,19 @@ def _without_protrusions(part: Part) -> tuple[Part, tuple[float, float]]:
 
 
 def _nub_mm(part: Part, end: float, inwards: int) -> float:
-    """The height of the protrusion from one end; 0 if there is none."""
-    most_mm = part.thickness_mm / 2
-    place = part, end, inwards
-    if not _more_mm2(_NUB_MM, *place) < 0 <= _more_mm2(most_mm, *place):
+    """Return the height of the protrusion from one end; 0 if there is none."""
+    half_mm, face = part.thickness_mm / 2, (part, end, inwards)
+    if not _more_mm2(_NUB_MM, *face) < 0 <= _more_mm2(half_mm, *face):
         return 0.0
     from scipy.optimize import bisect
 
     # SciPy's wrapper of the function refers to itself, so a closure would keep the part, and its
     # manifold, which nanobind reports as leaked when Python ends.
-    return float(bisect(_more_mm2, _NUB_MM, most_mm, args=place, xtol=1e-4)) + 1e-4
+    return float(bisect(_more_mm2, _NUB_MM, half_mm, args=face, xtol=1e-4)) + 1e-4
 
 
 def _more_mm2(away: float, part: Part, end: float, inwards: int) -> float:
-    """How much larger a part is, at a distance from one end, than a quarter of its silhouette."""
+    """Return how much larger a part is than a quarter of its silhouette, away from one end."""
     section = filled(part.sections.at(end + inwards * away))
     return float(section.area - part.silhouette.area / 4)
 
@@ -271,17 +267,10 @@ class _Open:
 
     def __init__(self, part: Part) -> None:
         self.cuts = list(_slices(part))
-        levels: list[int] = []
-        areas: list[BaseGeometry] = []
-        is_notch: list[bool] = []
-        for level, cut in enumerate(self.cuts):
-            for area, breaks_side in _open_areas(part, cut):
-                levels.append(level)
-                areas.append(area)
-                is_notch.append(breaks_side)
-        self.levels = np.array(levels, dtype=int)
-        self.areas = np.array(areas, dtype=object)
-        self.is_notch = np.array(is_notch, dtype=bool)
+        cuts = enumerate(self.cuts)
+        rows = [(level, *area) for level, cut in cuts for area in _open_areas(part, cut)]
+        levels, self.areas, is_notch = np.array(rows, dtype=object).reshape(-1, 3).T
+        self.levels, self.is_notch = levels.astype(int), is_notch.astype(bool)
         pairs = shapely.STRtree(self.areas).query(self.areas).T
         pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
         lower, upper = self.areas[pairs].T
@@ -304,7 +293,7 @@ class _Open:
         return [positions[labels == label] for label in np.unique(labels)]
 
     def cavity(self, positions: _Positions) -> Cavity:
-        """One cavity from connected areas."""
+        """Return one cavity from connected areas."""
         levels_of = self.levels[positions]
         levels = np.unique(levels_of).tolist()
         areas = [union_all(self.areas[positions[levels_of == level]]) for level in levels]
@@ -322,32 +311,32 @@ class _Open:
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
-    """The holes of a slice, and the notches where a cavity breaks through the side; and whether
-    each is a notch."""
+    """Yield the holes of a slice, and the notches where a cavity breaks through the side; and
+    whether each is a notch."""
     yield from ((hole, False) for hole in holes_in(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, fillets and inclined sides leave a ring open all around, which is not a notch.
     inset = part.silhouette.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
-    beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
-    for notch in polygons_by_size(beside):
+    notches = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
+    for notch in polygons_by_size(notches):
         yield notch.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.silhouette, True
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
-    """Whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for a
-    recess too shallow or not round."""
+    """Return whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for
+    a recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.silhouette.area) / 2
     area = filled(cavity.middle) if _is_pocket(cavity) else cavity.middle
     return _disc_mm(area) > 0.2 * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
 def _is_pocket(cavity: Cavity) -> bool:
-    """Whether a cavity is a round, mostly open pocket for a raised or engraved letter."""
+    """Return whether a cavity is a round, mostly open pocket for a raised or engraved letter."""
     disc = filled(cavity.middle)
     return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
 def _raised_letter(pocket: Cavity) -> Cavity | None:
-    """The raised letter in a round pocket, as if it were engraved; None if there is none."""
+    """Return the raised letter in a round pocket, as if it were engraved; None if there is none."""
     cuts = []
     for cut, area in pocket.cuts:
         stands = polygons_by_size(filled(area).intersection(cut.material))
@@ -359,14 +348,14 @@ def _raised_letter(pocket: Cavity) -> Cavity | None:
 
 
 def _is_mark(cavity: Cavity) -> bool:
-    """Whether a cavity is round and small, at most three times as wide as a mark of a pole."""
+    """Return whether a cavity is round, and at most three times as wide as a mark of a pole."""
     width_mm = 2 * shapely.minimum_bounding_radius(cavity.middle)
     is_small = width_mm <= 3 * MARK_DIAMETER_MM and not cavity.beside
     return bool(is_small and _fills(cavity.middle) > 0.85)
 
 
 def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
-    """Whether a cavity is for a magnet rather than a letter: round, and closed in or deep.
+    """Return whether a cavity is for a magnet rather than a letter: round, and closed in or deep.
 
     One that is open at the side has room for a magnet of 2 mm; rounded corners leave less.
     """
@@ -378,20 +367,20 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
 
 
 def _fills(area: BaseGeometry) -> float:
-    """The share of its bounding circle that an area fills, a square 0.64; 0 for several polygons."""
+    """Return the share of its bounding circle that one polygon fills, a square 0.64; else 0."""
     if not isinstance(area, Polygon):
         return 0.0
     return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
 
 
 def _disc_mm(area: BaseGeometry) -> float:
-    """The diameter of the largest disc in an area."""
+    """Return the diameter of the largest disc in an area."""
     radii = map(shapely.length, map(shapely.maximum_inscribed_circle, polygons_by_size(area)))
     return 2 * max(radii, default=0)
 
 
 def can_be_turned_over(part: Part, features: Features) -> bool:
-    """Whether a part can be played on either face: no recess is open, and both faces look alike."""
+    """Return whether a part can be played on either face: alike, and without open recesses."""
     front = any(label.above for label in features.labels)
     back = any(label.below for label in features.labels)
     foot_mm, top_mm = (
@@ -404,8 +393,8 @@ def can_be_turned_over(part: Part, features: Features) -> bool:
 
 @dataclass(frozen=True)
 class FittedCircle:
-    """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and twice
-    the smallest and the largest distance of the outline from the centre."""
+    """A circle fitted to an outline's vertices by least squares: its centre, its diameter, and
+    twice the smallest and the largest distance of the outline from the centre."""
 
     x_mm: float
     y_mm: float
@@ -438,22 +427,23 @@ def fit_circle(area: BaseGeometry) -> FittedCircle:
 def fit_sphere(points: Points) -> tuple[Points, float, bool]:
     """Fit a circle or sphere to points near the origin, shape (n, 2 or 3).
 
-    By least squares for |p|^2 = 2 c p + d, with the centre c. Returns centre, radius, and whether the
-    points determine them.
+    By least squares for |p|^2 = 2 c p + d, with the centre c. Returns centre, radius, and whether
+    the points determine them.
     """
     columns = np.column_stack([2 * points, np.ones(len(points))])
     squares = (points**2).sum(axis=1)
-    (*middle, rest), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
-    squared = float(rest + np.dot(middle, middle))
+    (*middle, constant), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
+    squared = float(constant + np.dot(middle, middle))
     is_determined = bool(rank > points.shape[1] and squared > 0)
     return np.array(middle), math.sqrt(max(0.0, squared)), is_determined
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
-    """The diameters of the largest vertical cylinder inside a hole, and of the smallest around it.
+    """Return the diameters of the largest vertical cylinder inside a hole, and of the smallest
+    around it.
 
-    They are measured on its polygonal sections, without islands: a hole of 16 sides with its corners
-    on a circle of 10.1 mm has room for 9.91 mm.
+    They are measured on its polygonal sections, without islands: a hole of 16 sides with its
+    corners on a circle of 10.1 mm has room for 9.91 mm.
 
     Example:
         >>> from shapely import Point, affinity
@@ -462,6 +452,6 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
         [9.8, 10.2]
     """
     cuts = [filled(area) for area in areas]
-    room = polygons_by_size(shapely.intersection_all(cuts))
-    inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
+    common = polygons_by_size(shapely.intersection_all(cuts))
+    inside_mm = 2 * shapely.maximum_inscribed_circle(common[0], 1e-3).length if common else 0.0
     return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))

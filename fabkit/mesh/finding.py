@@ -22,7 +22,6 @@ TINY_MM = 5e-4
 TINY_MM3 = 1e-3
 #: Digits kept of a measured value: rotated meshes differ in the next one.
 DIGITS = 3
-
 #: A lower or upper limit, or both.
 Limit = float | tuple[float, float] | None
 
@@ -30,9 +29,8 @@ Limit = float | tuple[float, float] | None
 RULE_GROUPS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("rules.toml").read_text("utf-8")
 )
-
-#: Title and requirement of each rule, by its name, in the order of reports. Rules of one group share
-#: the requirement.
+#: Title and requirement of each rule, by its name, in the order of reports. Rules of one group
+#: share the requirement.
 RULES = {
     name: (title, group.partition(": ")[2])
     for group, names in RULE_GROUPS.items()
@@ -61,7 +59,7 @@ class Finding:
     where: BaseGeometry | None = None
 
     def document(self) -> dict[str, Any]:
-        """The finding for JSON, with values rounded so that rotated meshes give the same."""
+        """Return the finding for JSON, with values rounded so that rotated meshes give the same."""
         digits = {"mm3": 1, "deg": 1}.get(self.unit, DIGITS)
         value = None if self.value is None else round(self.value, digits)
         limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
@@ -110,7 +108,7 @@ def check_limits(
 def count_finding(
     rule: str, value: int, limit: int, what: str, where: BaseGeometry | None = None
 ) -> Finding:
-    """The finding on a count that must be exact.
+    """Return the finding on a count that must be exact.
 
     Example:
         >>> count_finding("shells", 2, 1, "bodies in the mesh").message

@@ -41,8 +41,7 @@ class Letter:
 
     Attributes:
         likeness: the overlap with the font's letter: 1 when they are the same.
-        turns: quarter turns (sixths on those of hexagons and their parts), counter-clockwise, from the font's
-            letter to this one.
+        turns: rotations of the lattice, counter-clockwise, from the font's letter to this one.
     """
 
     text: str
@@ -100,7 +99,7 @@ class ScannedPart:
 
     @property
     def as_drawn(self) -> bool:
-        """Whether it has the shape of its piece as drawn."""
+        """Whether its shape is that of its piece as drawn."""
         return self.piece in self.alike and not self.mirrored
 
     @property
@@ -133,7 +132,7 @@ class ScannedPart:
         return [finding for finding in self.findings if not finding.ok]
 
     def summary(self) -> dict[str, Any]:
-        """Its identity and fit, for JSON."""
+        """Return its identity and fit, for JSON."""
         part = self.part
         if not self.is_piece:
             board = part.board.id if part.board else None
@@ -148,22 +147,21 @@ class ScannedPart:
                 "area_off": round(part.area_off, DIGITS),
             }
         elif balls := part.balls:
+            links_mm = [None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm]
             numbers = {
                 "balls": len(balls.shape.balls),
                 "links": len(balls.shape.bonds),
                 "unit_mm": round(balls.pitch_mm, DIGITS),
                 "off_mm": round(balls.off_mm, DIGITS),
                 "balls_mm": [round(mm, DIGITS) for mm in balls.diameters_mm],
-                "links_mm": [
-                    None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
-                ],
+                "links_mm": links_mm,
             }
         else:
             return summary | {"read": False} | ({"why": part.reason} if part.reason else {})
         return summary | {"read": True, "as_drawn": self.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
-        """Its identity, fit, size and findings, for JSON."""
+        """Return its identity, fit, size and findings, for JSON."""
         return {
             "ok": not self.failed,
             **self.summary(),
@@ -180,14 +178,14 @@ def identify(
     """Identify each part as a piece of the set, given its features (None for ball pieces).
 
     The letter decides, or else the outline or the balls. Parts with letters come first; equal parts
-    are ordered by volume, so that names do not depend on the order of files. A part with the balls of
-    a piece but other links is not `alike`.
+    are ordered by volume, so that names do not depend on the order of files. A part with the balls
+    of a piece but other links is not `alike`.
     """
     pairs = zip(parts, features, strict=True)
     scanned = [_scanned_part(part, part_features, puzzle) for part, part_features in pairs]
 
     def first(i: int) -> tuple[object, ...]:
-        """A sort key that does not depend on the rotation, name or order of parts."""
+        """Return a sort key that does not depend on the rotation, name or order of parts."""
         around = parts[i].silhouette.length if parts[i].kind == FLAT else 0.0
         return not scanned[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
 
@@ -195,42 +193,33 @@ def identify(
     used = Counter[str]()
     result = list(scanned)
     for i in sorted(range(len(parts)), key=first):
-        alike, letter = scanned[i].alike, scanned[i].letter
+        names, letter = scanned[i].alike, scanned[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
-            alike = tuple(name for name in lettered if name in alike) or tuple(lettered)
-        outline = parts[i].outline
-        compared = dict[str, PieceMarks]()
+            names = tuple(name for name in lettered if name in names) or tuple(lettered)
+        outline, balls, marks = parts[i].outline, parts[i].balls, scanned[i].marks
+        by_piece = dict[str, PieceMarks]()
         if outline and puzzle.marks:
-            marks = scanned[i].marks
-            compared = {
-                piece.id: compare_marks(marks, outline, piece, puzzle)
-                for piece in puzzle.select(alike)
-            }
-        alike = tuple(sorted(alike, key=lambda name: len(compared[name].wrong if compared else ())))
-        unused = [name for name in alike if used[name] < copies[name]]
-        piece = next(iter([*unused, *alike]), None)
+            for each in puzzle.select(names):
+                by_piece[each.id] = compare_marks(marks, outline, each, puzzle)
+        names = tuple(sorted(names, key=lambda name: len(by_piece[name].wrong if by_piece else ())))
+        unused = [name for name in names if used[name] < copies[name]]
+        piece = next(iter([*unused, *names]), None)
         key = unique_key(piece or "unknown", used, piece is not None)
-        balls = parts[i].balls
         alike = () if balls and not balls.as_linked else scanned[i].alike
-        result[i] = replace(
-            scanned[i],
-            key=key,
-            piece=piece,
-            alike=alike,
-            piece_marks=compared.get(piece or "", PieceMarks()),
-        )
+        piece_marks = by_piece.get(piece or "", PieceMarks())
+        result[i] = replace(scanned[i], key=key, piece=piece, alike=alike, piece_marks=piece_marks)
     return result
 
 
 def unique_key(stem: str, used: Counter[str], is_known: bool) -> str:
-    """A unique key: the stem, numbered unless it is known and the first."""
+    """Return a unique key: the stem, numbered unless it is known and the first."""
     used[stem] += 1
     return stem if is_known and used[stem] == 1 else f"{stem}-{used[stem]}"
 
 
 def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> ScannedPart:
-    """A part with its letters and matching pieces, not yet named."""
+    """Return a part with its letters and matching pieces, not yet named."""
     if part.balls:
         return ScannedPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or features is None:
@@ -239,12 +228,9 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
     texts = [piece.label for piece in pieces]
     features, marks = separate_marks(part, features, puzzle)
     read = partial(read_letter, features.labels, turns=len(lattice.moves(False)))
-    letter = read(texts)
-    unknown = None if letter else read(_ALPHABET)
-    back = read(texts, back=True)
-    scanned = ScannedPart(
-        part, features, marks, letter=letter, unknown_letter=unknown, back_letter=back
-    )
+    letter, back = read(texts), read(texts, back=True)
+    scanned = ScannedPart(part, features, marks, letter=letter, back_letter=back)
+    scanned = scanned if letter else replace(scanned, unknown_letter=read(_ALPHABET))
     for flips in (False, True):
         if alike := tuple(piece.id for piece in pieces if is_image(lattice, piece, cells, flips)):
             return replace(scanned, alike=alike, mirrored=flips)
@@ -252,7 +238,7 @@ def _scanned_part(part: Part, features: Features | None, puzzle: PuzzleSet) -> S
 
 
 def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
-    """The failed finding on a part that matches two shapes equally well; None if it is unambiguous.
+    """Return the failed finding on a part that matches two shapes equally well, if it does.
 
     Other measurements of such a part would be meaningless.
     """
@@ -261,15 +247,13 @@ def ambiguity_finding(rule: str, part: Part, what: str) -> Finding | None:
     if part.runner_up is None or part.margin >= minimum_margin:
         return None
     other, score = part.runner_up
-    message = (
-        f"it cannot be identified: {what} ({part.score:.3f}) and {other} ({score:.3f}) match equally "
-        "well"
-    )
+    both = f"{what} ({part.score:.3f}) and {other} ({score:.3f})"
+    message = f"it cannot be identified: {both} match equally well"
     return Finding(rule, False, part.margin, minimum_margin, "", message, part.silhouette.boundary)
 
 
 def identity_findings(scanned: ScannedPart, profile: Profile) -> Iterator[Finding]:
-    """Findings on whether a part is a piece of the set, by outline and letter."""
+    """Yield findings on whether a part is a piece of the set, by outline and letter."""
     part, outline = scanned.part, scanned.part.outline
     if outline is None:
         message = "its outline is not on the set's lattice"
@@ -302,10 +286,9 @@ def _shape(scanned: ScannedPart) -> Finding:
 
 
 def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
-    """The finding on which letter is on one side."""
-    face = scanned.letter
+    """Return the finding on which letter is on one side."""
+    face, ok = scanned.letter, False
     recognised = letter or (scanned.unknown_letter if rule == "letter" else None)
-    ok = False
     if recognised is None:
         message = "no letter can be read"
     elif letter is None:
@@ -320,7 +303,7 @@ def _letter(rule: str, letter: Letter | None, scanned: ScannedPart) -> Finding:
 
 
 def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Finding]:
-    """Findings on whether the parts are the whole set: no missing, duplicate or unknown parts.
+    """Return findings on whether the parts are the whole set: none missing, duplicate or unknown.
 
     An unknown part may be one of those missing.
     """
@@ -338,16 +321,13 @@ def set_findings(parts: Sequence[ScannedPart], puzzle: PuzzleSet) -> list[Findin
     ]
 
 
-# --- letters --------------------------------------------------------------------------------
-
-
 def read_letter(
     labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
 ) -> Letter | None:
     """Recognise which of several texts is engraved on a part's face, or on its back.
 
-    `labels` are its engraved cavities, `turns` the number of rotations of its lattice. None if there
-    is no letter, it is in another font, or two texts match equally well.
+    `labels` are its engraved cavities, `turns` the number of rotations of its lattice. None if
+    there is no letter, it is in another font, or two texts match equally well.
     """
     area = union_all([label.middle for label in labels if label.above != back])
     return read_text(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0)), texts, turns)
@@ -376,7 +356,7 @@ def read_text(
 
 
 def symmetry_turns(text: str, turns: int) -> tuple[int, ...]:
-    """The rotations of a lattice, of `turns`, that leave a label looking the same.
+    """Return the rotations of a lattice, of `turns`, that leave a label looking the same.
 
     Example:
         >>> symmetry_turns("N", 4), symmetry_turns("A", 4)
@@ -389,7 +369,7 @@ def symmetry_turns(text: str, turns: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2048)
 def _glyph(text: str, turn: float, mirrored: bool) -> BaseGeometry:
-    """The font's letter at area 1, turned by a part of a full turn; empty if the font has none."""
+    """Return the font's letter, if any, at area 1, turned by a part of a full turn."""
     try:
         area = lettering(text).moved(0.0, 0.0, 1.0, mirrored).polygon()
     except DrawingError:

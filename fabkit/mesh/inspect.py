@@ -36,7 +36,7 @@ def inspect(
     puzzle: PuzzleSet,
     profile: Profile,
 ) -> list[Finding]:
-    """All findings on one part, passed and failed.
+    """Return all findings on one part, passed and failed.
 
     An unknown part has only the findings on its mesh and on its identification. `boards` are all
     scanned boards and lids, `common` the sizes that the flat pieces share, and `profile` sets the

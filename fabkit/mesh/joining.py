@@ -1,7 +1,7 @@
 """Boards and lids in parts: recognised by their drawings, and assembled.
 
-A part is placed by those of its sides that are sides of the whole board, not by its dovetails, so that these
-show whether the parts fit.
+A part is placed by those of its sides that are sides of the whole board, not by its dovetails, so
+that these show whether the parts fit.
 """
 
 from __future__ import annotations
@@ -40,28 +40,19 @@ class JoinedBoard:
     @property
     def mesh(self) -> Mesh:
         """The meshes of all parts, placed, as a single one."""
-        counts = np.cumsum([0, *(len(part.vertices) for part in self.parts)])
-        faces = [
-            part.mesh.faces + count for part, count in zip(self.parts, counts[:-1], strict=True)
-        ]
-        name = ", ".join(part.name for part in self.parts)
-        vertices = np.concatenate([part.vertices for part in self.parts])
-        return Mesh(name, vertices, np.concatenate(faces))
+        from trimesh.util import append_faces
+
+        meshes = [part.aligned for part in self.parts]
+        vertices, faces = append_faces([x.vertices for x in meshes], [x.faces for x in meshes])
+        name = ", ".join(mesh.name for mesh in meshes)
+        return Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
 def join_boards(
     meshes: Sequence[Mesh], boards: Sequence[Sequence[BoardDrawing]]
 ) -> list[JoinedBoard]:
-    """Find the parts of boards among meshes.
-
-    Args:
-        boards: the drawings of the parts of each board or lid that is made in parts.
-
-    Returns:
-        The boards of which a part was found.
-    """
-    free = list(meshes)
-    joined = []
+    """Return the boards and lids that have parts among meshes, by the drawings of these."""
+    free, joined = list(meshes), []
     for drawings in boards:
         parts, missing = [], []
         whole = shapely.union_all([drawing.outline for drawing in drawings]).bounds
@@ -83,22 +74,22 @@ def _match(mesh: Mesh, drawing: BoardDrawing, whole: tuple[float, ...]) -> Part 
     low, high = np.reshape(drawing.outline.bounds, (2, 2))
     size = np.append(high - low, drawing.thickness_mm)
     middles_mm = [sum(ends) / 2 for ends in ranges_mm(drawing.steps)]
-    drawn = [(mm, section_at(drawing.steps, mm)) for mm in middles_mm]
-    drawn = [(mm, section - _engraved(drawing, mm)) for mm, section in drawn if section.area]
+    sections = [(mm, section_at(drawing.steps, mm)) for mm in middles_mm]
+    sections = [(mm, area - _engraved(drawing, mm)) for mm, area in sections if area.area]
     best = None
     for points, _ in mesh.orientations.upright:
         if (np.abs(np.sort(np.ptp(points, axis=0)) - np.sort(size)) > _SIZE_OFF_MM).any():
             continue
-        for over, turns in itertools.product(([1, 1, 1], [1, -1, -1]), range(4)):
-            upright, _ = aligned_to_axes(points * np.array(over))
+        for side, turns in itertools.product(([1, 1, 1], [1, -1, -1]), range(4)):
+            upright, _ = aligned_to_axes(points * np.array(side))
             vertices = moved(upright, 1j**turns)
             if (np.abs(np.ptp(vertices, axis=0) - size) > _SIZE_OFF_MM).any():
                 continue
             vertices += [*_shift(vertices, low, high, whole), 0.0]
             part = Part(mesh, vertices)
             off = max(
-                section.symmetric_difference(part.sections.at(middle)).area / section.area
-                for middle, section in drawn
+                section.symmetric_difference(part.sections.at(mm)).area / section.area
+                for mm, section in sections
             )
             if off < _AREA_OFF and (best is None or 1 - off > best.score):
                 best = replace(part, score=1 - off)
@@ -114,7 +105,7 @@ def _engraved(drawing: BoardDrawing, height_mm: float) -> BaseGeometry:
 
 
 def _shift(vertices: Points, low: Points, high: Points, whole: tuple[float, ...]) -> Points:
-    """Return the shift in x and y that places a part by its sides at the edge of the whole board."""
+    """Return the shift that places a part by its sides at the edge of the whole board."""
     to_low = low - vertices[:, :2].min(axis=0)
     to_high = high - vertices[:, :2].max(axis=0)
     is_low = np.abs(low - whole[:2]) < _SIZE_OFF_MM

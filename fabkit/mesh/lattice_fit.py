@@ -1,11 +1,12 @@
 """Fitting flat pieces to the lattice: which side is up, unit, rotation, and which piece it is.
 
 No single feature decides, since a fillet, a taper or noise could mimic it. Each mesh gets
-hypotheses: a few directions that may be up, with rotations that suit its edges. Each is scored by the
-overlap of the mesh's silhouette with the outlines of the set's pieces, both scaled to one area. The
-grid unit is the one that fits all meshes together best, and with it the best hypothesis of each mesh
-wins. A mesh that is not a piece of the set is fitted by the cells of the lattice that it fills. Only
-then is anything measured: along each edge of the outline, by least squares (`_refined`).
+hypotheses: a few directions that may be up, with rotations that suit its edges. Each is scored
+by the overlap of the mesh's silhouette with the outlines of the set's pieces, both scaled to one
+area. The grid unit is the one that fits all meshes together best, and with it the best
+hypothesis of each mesh wins. A mesh that is not a piece of the set is fitted by the cells of the
+lattice that it fills. Only then is anything measured: along each edge of the outline, by least
+squares (`_refined`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: So many directions are tried, the second number as of a tower.
+#: How many directions may be up: first try, and second try for tall parts.
 _DIRECTIONS = 3, 12
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0
@@ -48,9 +49,6 @@ _ONE_UNIT = 0.06
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 
 
-# --- target shapes ---------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class _TargetShape:
     """An outline of the set in one orientation of its lattice, in grid units."""
@@ -63,16 +61,15 @@ class _TargetShape:
 
 
 def _target_shapes(puzzle: PuzzleSet) -> list[_TargetShape]:
-    """All orientations of all outlines, each once."""
+    """Return all orientations of all outlines, each once."""
     shapes: dict[frozenset[Cell], _TargetShape] = {}
     for flips, piece in itertools.product((False, True), puzzle.pieces):
         kind = len(shapes)
         for image in orientations(puzzle.lattice, piece, flips):
             if image.cells not in shapes:
                 outline = canonical_outline(puzzle.lattice, image.rings, 1.0)
-                shapes[image.cells] = _TargetShape(
-                    image.cells, outline, normalized(outline), flips, kind
-                )
+                normal = normalized(outline)
+                shapes[image.cells] = _TargetShape(image.cells, outline, normal, flips, kind)
     return list(shapes.values())
 
 
@@ -84,41 +81,39 @@ def normalized(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
 
 
 def similarities(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
-    """The intersection over union of a normalized area with each of several others.
-
-    It is 0 for those with bounding boxes of another size.
-    """
+    """Return the intersection over union of a normalized area with each of several others; 0 for
+    those with bounding boxes of another size."""
     shapely.prepare(area)
-    near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
+    alike = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
     common = np.zeros(len(others))
-    common[near] = shapely.area(shapely.intersection(area, others[near]))
+    common[alike] = shapely.area(shapely.intersection(area, others[alike]))
     return [float(share) for share in common / (2 - common)]
 
 
 def _rotation(angle: float) -> Points:
-    """The matrix that rotates points back by an angle."""
+    """Return the matrix that rotates points back by an angle."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([[cos, sin], [-sin, cos]])
 
 
 def _back_is_below(part: Part) -> bool | None:
-    """Whether the back, the side with recesses, is down; None if nothing shows it.
+    """Return whether the back, the side with recesses, is down; None if nothing shows it.
 
     Without a magnet's pocket, the back is the side without a letter. Pockets that open at one of
     the first three heights and extend over one or two of the next are shallow, like letters;
     scratches have no room for a disc.
     """
     height = part.sections.high
-    room = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
+    disc = 0.04 * min(height, np.ptp(part.vertices[:, :2], axis=0).max())
     shares = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
     cuts = [union_all(holes_in(part.sections.at(share * height))) for share in shares]
     through = shapely.intersection_all(cuts)
 
     def depth(cuts: Sequence[BaseGeometry]) -> int:
-        """The number of heights with pockets open on the first side; 0 without any."""
+        """Return the number of heights with pockets open on the first side; 0 without any."""
         pockets, deep = union_all(cuts[:3]) - through, 0
         for cut in cuts[2:]:
-            if pockets.buffer(-room).is_empty:
+            if pockets.buffer(-disc).is_empty:
                 break
             pockets, deep = pockets & cut, deep + 1
         return deep
@@ -130,7 +125,7 @@ def _back_is_below(part: Part) -> bool | None:
 
 
 def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
-    """Candidate rotations (radians) of a silhouette from the lattice, up to the lattice's own."""
+    """Return candidate rotations (radians) of a silhouette, up to those of the lattice itself."""
     edges = (to_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
     angles = {round(math.atan2(y1 - y0, x1 - x0) % math.pi, 9) for (x0, y0), (x1, y1) in edges}
     step = math.pi / len(angles)  # between neighbouring directions of its edges
@@ -148,9 +143,6 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
     # A rotation that is not the lattice's own gives another orientation: along the diagonals.
     count = round(2 * math.pi / len(lattice.moves(False)) / step)
     return [turn + k * step for turn in turns for k in range(count)]
-
-
-# --- hypotheses -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,18 +164,15 @@ class _Fit:
     @property
     def aligned(self) -> Polygon:
         """The mesh's silhouette on the lattice's frame."""
-        return affinity.affine_transform(
-            self.part.sides, [*_rotation(self.turn).ravel(), *-self.origin]
-        )
+        matrix = [*_rotation(self.turn).ravel(), *-self.origin]
+        return affinity.affine_transform(self.part.sides, matrix)
 
 
 class _Stand:
     """A mesh in one of its orientations, and what it shows there, whatever its size."""
 
     def __init__(self, part: Part, lattice: Lattice, shapes: Sequence[_TargetShape]) -> None:
-        self.part = part
-        self._lattice = lattice
-        self._shapes = shapes
+        self.part, self._lattice, self._shapes = part, lattice, shapes
 
     @cached_property
     def turns(self) -> list[float]:
@@ -193,10 +182,8 @@ class _Stand:
     @cached_property
     def turned(self) -> list[Polygon]:
         """The silhouette in each of these rotations."""
-        return [
-            affinity.rotate(self.part.sides, -turn, origin=(0, 0), use_radians=True)
-            for turn in self.turns
-        ]
+        options = {"origin": (0, 0), "use_radians": True}
+        return [affinity.rotate(self.part.sides, -turn, **options) for turn in self.turns]
 
     @cached_property
     def hypotheses(self) -> list[_Fit]:
@@ -221,12 +208,8 @@ class _Stand:
 
 
 class _Candidate:
-    """A mesh that may be a piece: what it shows, whatever the grid unit and the unit of length.
-
-    Attributes:
-        stands: its likely orientations.
-        hypotheses: on which piece it is.
-    """
+    """A mesh that may be a piece: its likely orientations, and hypotheses on which piece it is,
+    whatever the grid unit and the unit of length."""
 
     def __init__(
         self,
@@ -253,7 +236,7 @@ class _Candidate:
                 break
 
     def fit_by_cells(self, unit: float) -> _Fit | None:
-        """The fit as a shape that is not in the set, with a grid unit; None if it fills no cells."""
+        """Return the fit as a shape that is not in the set, with a grid unit, if it fills cells."""
         if self._twin and self._twin.fit_by_cells(unit) is None:
             return None
         if unit not in self._by_cells:
@@ -263,7 +246,7 @@ class _Candidate:
 
     @cached_property
     def unfitted(self) -> Part:
-        """The part of an unknown mesh: as in its file if it is upright, else on its largest face."""
+        """The part of an unknown mesh: as in its file if upright, else on its largest face."""
         parts = [stand.part for stand in self.stands]
         upright = [part for part in parts if part.tilt_degrees < _UPRIGHT_DEGREES]
         part = (upright or parts)[0]
@@ -271,23 +254,22 @@ class _Candidate:
 
 
 def _common_unit(fits: Sequence[Sequence[_Fit]], expected: Sequence[float]) -> float | None:
-    """The unit that fits all meshes together best; None if none fits any.
+    """Return the unit that fits all meshes together best; None if none fits any.
 
     Among units that explain as many meshes as pieces of the set, the expected one comes first, then
     the better overlaps, then the larger unit. (A piece on the quarter-square lattice may also be,
     rotated by 45 degrees, on one 1.41 times as wide.)
     """
     likely = [[fit for fit in mesh_fits if fit.score > _ALIKE] for mesh_fits in fits]
-    ranks = []
-    tried = 0.0
+    ranks, last_unit = [], 0.0
     for unit in sorted(fit.unit for mesh_fits in likely for fit in mesh_fits):
-        if unit > tried * (1 + _ONE_UNIT / 6):
-            tried = unit
-            near = [[fit for fit in mesh_fits if _is_near(fit.unit, unit)] for mesh_fits in likely]
-            best = [max(mesh_fits, key=lambda fit: fit.score) for mesh_fits in near if mesh_fits]
-            fitted = median(fit.unit for fit in best)
+        if unit > last_unit * (1 + _ONE_UNIT / 6):
+            last_unit = unit
+            of_unit = [[fit for fit in each if _is_near(fit.unit, unit)] for each in likely]
+            best = [max(each, key=lambda fit: fit.score) for each in of_unit if each]
+            unit_of_best = median(fit.unit for fit in best)
             total = round(sum(fit.score for fit in best), 2)
-            ranks.append((len(best), _is_near(fitted, *expected), total, fitted))
+            ranks.append((len(best), _is_near(unit_of_best, *expected), total, unit_of_best))
     return max(ranks)[-1] if ranks else None
 
 
@@ -298,36 +280,33 @@ def _is_near(unit: float, *others: float) -> bool:
 def _best_fit(
     fits: Sequence[_Fit], lattice: Lattice, shapes: Sequence[_TargetShape], unit: float
 ) -> _Fit | None:
-    """The best fit of a mesh with the set's unit; None if it is not a piece."""
+    """Return the best fit of a mesh with the set's unit; None if it is not a piece."""
 
     def near_unit(fits: Iterable[_Fit]) -> list[_Fit]:
         # A clearance takes most from small pieces, which therefore suggest a smaller unit.
         return [fit for fit in fits if 0.9 < fit.unit / unit < 1 + _ONE_UNIT]
 
-    near = near_unit(fits)
-    best = max(near, key=lambda fit: fit.score, default=None)
+    candidates = near_unit(fits)
+    best = max(candidates, key=lambda fit: fit.score, default=None)
     if best is None or best.shape is None or best.score < _ALIKE:
         return None
     is_back = _back_is_below(best.part)
     if is_back is None and best.part.tilt_degrees > _UPRIGHT_DEGREES:
         is_back = not best.shape.mirrored  # not oriented on purpose: orient it as drawn
     if is_back is False:
-        over = replace(best.part.turned_over(), score=1.0)
-        again = near_unit(_Stand(over, lattice, shapes).hypotheses)
-        near = [fit for fit in near if fit.part is not best.part] + again
+        turned_part = replace(best.part.turned_over(), score=1.0)
+        again = near_unit(_Stand(turned_part, lattice, shapes).hypotheses)
+        candidates = [fit for fit in candidates if fit.part is not best.part] + again
         best = max(again, key=lambda fit: fit.score, default=best)
     kind = best.shape and best.shape.kind
-    others = [fit.score for fit in near if fit.shape and fit.shape.kind != kind]
+    others = [fit.score for fit in candidates if fit.shape and fit.shape.kind != kind]
     fit = _refined(best, lattice, unit)
     fit = replace(fit, runner_up=max(others, default=0.0))
     return fit if _overlap_ratio(fit, lattice) > _THERE else None
 
 
-# --- measuring --------------------------------------------------------------------------------
-
-
 def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
-    """The fit, measured along the edges of its cells' outline by least squares.
+    """Return the fit, measured along the edges of its cells' outline by least squares.
 
     The distance of an edge outwards from its line on the lattice is n . shift - inset + more * k,
     with the outward normal n, the line's exact position k in grid units, and the excess `more` of a
@@ -347,25 +326,25 @@ def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
         kept = np.isfinite(off).sum(axis=1) > len(_ALONG) / 2
         matrix, middle = columns[kept], np.median(np.nan_to_num(off[kept]), axis=1)
         weights = np.sqrt(lengths[kept])
-        own = _least_squares(matrix, middle, weights)
-        rest = _least_squares(matrix[:, :3], middle, weights)
-        if rest is None:  # the edges do not even determine its position
+        with_unit = _least_squares(matrix, middle, weights)
+        solved = _least_squares(matrix[:, :3], middle, weights)
+        if solved is None:  # the edges do not even determine its position
             return fit
-        own_unit = None if own is None else scale + float(own[3])
-        if unit is None and own is not None and own_unit is not None:
-            rest, scale, middle = own[:3], own_unit, middle - own[3] * matrix[:, 3]
-        insets = matrix[:, :2] @ rest[:2] - middle
+        own_unit = None if with_unit is None else scale + float(with_unit[3])
+        if unit is None and with_unit is not None and own_unit is not None:
+            solved, scale, middle = with_unit[:3], own_unit, middle - with_unit[3] * matrix[:, 3]
+        insets = matrix[:, :2] @ solved[:2] - middle
         turn = _skew(off[kept], lengths[kept] * scale)
         fit = replace(
             fit,
             turn=fit.turn + turn,
-            origin=_rotation(turn) @ (fit.origin + rest[:2]),
+            origin=_rotation(turn) @ (fit.origin + solved[:2]),
             unit=scale,
             own_unit=own_unit,
-            inset=float(rest[2]),
+            inset=float(solved[2]),
             edge_insets=(float(insets.min()), float(insets.max())),
         )
-        if np.abs(rest[:2]).max() < 1e-7 * scale and abs(turn) < 1e-8:
+        if np.abs(solved[:2]).max() < 1e-7 * scale and abs(turn) < 1e-8:
             break
     return fit
 
@@ -373,7 +352,7 @@ def _refined(fit: _Fit, lattice: Lattice, unit: float | None = None) -> _Fit:
 def _edge_offsets(
     area: Polygon, points: Points, outwards: Points, reach: float
 ) -> NDArray[np.float64]:
-    """How far an area extends beyond points on edges; NaN where it does not end nearby."""
+    """Return how far an area extends beyond points on edges; NaN where it does not end nearby."""
     flat = points.reshape(-1, 2)
     along = np.repeat(outwards, points.shape[1], axis=0)
     rays = shapely.linestrings(np.stack([flat - reach * along, flat + reach * along], axis=1))
@@ -385,23 +364,20 @@ def _edge_offsets(
 
 
 def _skew(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
-    """The rotation (radians) of edges: the median, weighted by length.
-
-    A ridge on one side does not affect a median.
-    """
+    """Return the rotation (radians) of edges: their median, weighted by length."""
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
-    known = np.isfinite(rise)
-    if not known.any():
+    is_measured = np.isfinite(rise)
+    if not is_measured.any():
         return 0.0
-    slopes, weights = rise[known] / run[known], run[known] ** 2
+    slopes, weights = rise[is_measured] / run[is_measured], run[is_measured] ** 2
     return float(np.quantile(slopes, 0.5, weights=weights, method="inverted_cdf"))
 
 
 def _least_squares(
     matrix: NDArray[np.float64], right: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The least-squares solution; None if it is ill-conditioned.
+    """Return the least-squares solution; None if it is ill-conditioned.
 
     The condition number is about 50 for pieces, and far larger for shapes that do not distinguish
     unit and inset (squares).
@@ -413,7 +389,7 @@ def _least_squares(
 
 
 def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
-    """The intersection over union of a mesh and its outline with the same inset."""
+    """Return the intersection over union of a mesh and its outline with the same inset."""
     outline = canonical_outline(lattice, rings_of_cells(lattice, fit.cells), fit.unit)
     outline = outline.buffer(-max(0.0, fit.inset), join_style="mitre")
     areas = fit.aligned, Polygon(fit.aligned.exterior)
@@ -421,10 +397,8 @@ def _overlap_ratio(fit: _Fit, lattice: Lattice) -> float:
 
 
 def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float]) -> float | None:
-    """The grid unit of meshes: by their own edges, else the one that gives all the same inset.
-
-    If all have one size, it is the nearest expected one.
-    """
+    """Return the grid unit of meshes: by their own edges, else the one that gives all the same
+    inset, or the nearest expected one if all have one size."""
     if not fits:
         return None
     # A mesh that fits far worse than the others may not be a piece, and is ignored.
@@ -442,20 +416,13 @@ def _exact_unit(fits: Sequence[_Fit], lattice: Lattice, expected: Sequence[float
     return nearest if _is_near(unit, nearest) else unit
 
 
-# --- meshes that are not in the set ----------------------------------------------------------------
-
-
 class _CellGrid:
-    """The cells of a lattice as polygons, in grid units.
-
-    Attributes:
-        places: where lines along edges of cells intersect, modulo the lattice's translations.
-        cell_area: of any cell.
-    """
+    """The cells of a lattice as polygons, in grid units, and where lines along edges of cells
+    intersect, modulo the lattice's translations."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
-        self.places = np.array(to_units(lattice, _intersections(lattice)))
+        self.intersections = np.array(to_units(lattice, _intersections(lattice)))
         self._first = np.array(lattice.first)
         self._rings = np.array([to_units(lattice, lattice.ring(cell)) for cell in self._first])
         self.cell_area = Polygon(self._rings[0]).area
@@ -463,16 +430,15 @@ class _CellGrid:
         self._blocks: dict[tuple[range, range], tuple[list[Cell], NDArray[np.object_]]] = {}
 
     def around(self, bounds: Sequence[float]) -> tuple[list[Cell], NDArray[np.object_]]:
-        """The cells that may meet a box, and their polygons."""
+        """Return the cells that may meet a box, and their polygons."""
         left, low, right, high = bounds
         (ux, _), (vx, vy) = self.lattice.basis
         tall = vy * self._step[1]
         rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
         columns = range(math.floor(left) - 1, math.ceil(right) + 2)
         if (rows, columns) not in self._blocks:
-            away = np.array(
-                [(ux * col + vx * (row & 1), -vy * row) for row in rows for col in columns]
-            )
+            shifts = [(ux * col + vx * (row & 1), -vy * row) for row in rows for col in columns]
+            away = np.array(shifts)
             cells = [(x, y) for x, y in (away[:, None] + self._first).reshape(-1, 2).tolist()]
             rings = self._rings + (away * self._step)[:, None, None]
             shapes = shapely.polygons(rings.reshape(-1, *self._rings.shape[1:]))
@@ -481,11 +447,11 @@ class _CellGrid:
 
 
 def _intersections(lattice: Lattice) -> list[Point]:
-    """The points, modulo translations, where lines along edges of cells intersect."""
+    """Return the points, modulo translations, where lines along edges of cells intersect."""
     (ux, uy), (vx, vy) = lattice.basis
     edges = [edge for cell in lattice.first for edge in lattice.cell_edges(cell)]
     step = int(np.gcd.reduce(np.ravel(edges)))
-    places = []
+    points = []
     for x, y in itertools.product(range(0, ux, step), range(0, vy, step)):
         directions = set()
         for (from_x, from_y), (to_x, to_y) in edges:
@@ -496,14 +462,14 @@ def _intersections(lattice: Lattice) -> list[Point]:
                 length = math.gcd(dx, dy)
                 directions.add(max((dx // length, dy // length), (-dx // length, -dy // length)))
         if len(directions) > 1:
-            places.append((x, y))
-    return places
+            points.append((x, y))
+    return points
 
 
 def _covered_cells(
     fit: _Fit, grid: _CellGrid, minimum: float
 ) -> tuple[frozenset[Cell], float] | None:
-    """The cells that a mesh fills by more than half, and the smallest share that is full or empty.
+    """Return the cells that a mesh fills by more than half, and the smallest share full or empty.
 
     None as soon as a cell has a share that is at most `minimum`.
     """
@@ -522,11 +488,8 @@ def _covered_cells(
 
 
 def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
-    """Fit a mesh that is not a piece of the set, so that it fills its cells best.
-
-    The lines of its two longest edges intersect where lines of the lattice do, so there are few
-    candidates.
-    """
+    """Fit a mesh that is not a piece of the set, so that it fills its cells best; the lines of its
+    two longest edges intersect where lines of the lattice do, so there are few candidates."""
     sides = stand.part.sides
     left, low, right, high = sides.bounds
     # It fills more than half a cell, and no piece extends that far.
@@ -545,8 +508,8 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
         both = [first, (lengths * leans).argmax()]
         offsets = (ring[both] * normals[both]).sum(axis=1)
         corner = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
-        for place in grid.places:
-            fit = _Fit(stand.part, turn, corner - unit * place, unit, frozenset())
+        for point in grid.intersections:
+            fit = _Fit(stand.part, turn, corner - unit * point, unit, frozenset())
             covered = _covered_cells(fit, grid, best_share + 1e-3)
             if covered and covered[0] and len(parts_of_cells(grid.lattice, covered[0])) == 1:
                 best, best_share = replace(fit, cells=covered[0]), covered[1]
@@ -559,14 +522,9 @@ def _fit_unknown(stand: _Stand, grid: _CellGrid, unit: float) -> _Fit | None:
     return fit if is_near and fit.score > _ALIKE else None
 
 
-# --- all meshes ----------------------------------------------------------------------
-
-
 class FlatFitter:
-    """Fits flat meshes to the lattice of a set: orientation, cells, grid unit and unit of length.
-
-    What a mesh shows is found once, and compared with every grid unit that is tried.
-    """
+    """The fit of flat meshes to a set's lattice: orientation, cells, grid unit and unit of length.
+    What a mesh shows is found once, and compared with every grid unit that is tried."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._grid = _CellGrid(puzzle.lattice)
@@ -581,22 +539,17 @@ class FlatFitter:
         return self._candidates[mesh]
 
     def fit(self, meshes: Sequence[Mesh], *units_mm: float) -> tuple[list[Part], float]:
-        """Fit each mesh, with the candidates `units_mm` for the set's grid unit.
+        """Return a part for each mesh, and the files' unit of length in mm.
 
-        They determine the files' unit of length, and the grid unit of shapes that do not distinguish
-        it from the clearance.
-
-        Returns:
-            A part for each mesh, and the files' unit of length in mm.
+        The candidates `units_mm` for the set's grid unit determine this unit, and the grid unit of
+        shapes that do not distinguish it from the clearance.
         """
         lattice, shapes = self._grid.lattice, self._shapes
         expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
         candidates = list(map(self._candidate, meshes))
         explained = [candidate.hypotheses for candidate in candidates]
         unit = _common_unit(explained, expected)
-        fits: list[_Fit | None] = [None] * len(meshes)
-        if unit is not None:
-            fits = [_best_fit(hypotheses, lattice, shapes, unit) for hypotheses in explained]
+        fits = [_best_fit(x, lattice, shapes, unit) if unit else None for x in explained]
         # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
         read = [fit for fit in fits if fit]
         units = [median(fit.unit for fit in read)] if read else expected
@@ -620,10 +573,9 @@ class FlatFitter:
 
 
 def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
-    """The part of a fit, measured with the set's grid unit; None if its edges do not match that.
-
-    It is rotated by the lattice so that it does not depend on the rotation in its file.
-    """
+    """Return the part of a fit, measured with the set's grid unit, and rotated by the lattice
+    so that it does not depend on the rotation in its file; None if its edges do not match
+    that unit."""
     move = canonical_turn(lattice, fit.cells)
     angle = 2 * math.pi * move.turns / len(lattice.moves(False))
     origin, cells = _rotation(-angle) @ fit.origin, frozenset(map(move, fit.cells))
@@ -633,8 +585,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
         return None
     vertices = fit.part.vertices * length_mm
     vertices[:, :2] = vertices[:, :2] @ _rotation(fit.turn).T - fit.origin * length_mm
-    rings = rings_of_cells(lattice, fit.cells)
-    smallest, largest = fit.edge_insets
+    rings, (smallest, largest) = rings_of_cells(lattice, fit.cells), fit.edge_insets
     outline = Outline(
         cells=fit.cells,
         rings=rings,
@@ -649,7 +600,7 @@ def _part(fit: _Fit, lattice: Lattice, unit: float | None, length_mm: float) -> 
 
 
 def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
-    """Whether two meshes have the same faces, and one is a rotated or mirrored copy of the other."""
+    """Return whether two meshes have the same faces, and differ by a rotation or reflection."""
     from scipy.linalg import orthogonal_procrustes
 
     if not (mesh.vertices.size and np.array_equal(mesh.faces, other.faces)):
@@ -662,5 +613,5 @@ def _are_congruent(mesh: Mesh, other: Mesh) -> bool:
 
 
 def _in_mm(part: Part, length_mm: float) -> Part:
-    """A part in mm, itself if it is already."""
+    """Return a part in mm, itself if it is already."""
     return part if length_mm == 1.0 else replace(part, vertices=part.vertices * length_mm)

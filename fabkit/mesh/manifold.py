@@ -28,11 +28,11 @@ def crop(solid: Any, box: Sequence[float]) -> Any:
 
 
 def capsules(places: Points, bonds: Sequence[tuple[int, int]], radius_mm: float) -> list[Any]:
-    """The solids within a radius of the line between the two places of each bond."""
+    """Return the solids within a radius of the line between the two places of each bond."""
     import manifold3d
 
     sphere = manifold3d.Manifold.sphere(radius_mm, 16)
-    balls = [sphere.translate(place) for place in places.tolist()]
+    balls = [sphere.translate(centre) for centre in places.tolist()]
     return [manifold3d.Manifold.batch_hull([balls[i] for i in bond]) for bond in bonds]
 
 
@@ -45,7 +45,7 @@ def trim_between(solid: Any, low_mm: float, high_mm: float) -> Any:
 
 
 def silhouette_of(solid: Any) -> BaseGeometry:
-    """The silhouette of a solid from above, without the tiny holes (mm2) that vertical walls leave."""
+    """Return the silhouette of a solid, without the tiny holes (mm2) that vertical walls leave."""
     return to_shapely(solid.project(), 1e-3)
 
 
@@ -79,12 +79,12 @@ def split_by_prisms(
         corners = [np.asarray(ring.coords)[:-1] for ring in rings]
         outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
         cutter += outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
-    inside, rest = mesh.manifold.split(cutter)
-    return _mesh_of(rest, mesh.name), _mesh_of(inside, mesh.name)
+    inside, outside = mesh.manifold.split(cutter)
+    return _mesh_of(outside, mesh.name), _mesh_of(inside, mesh.name)
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:
-    """Return the union of closed meshes, under the name of the first; of others, the first alone."""
+    """Return the union of closed meshes, named as the first; if one is open, the first alone."""
     first, *others = meshes
     if not all(mesh.is_solid for mesh in meshes):
         return first
@@ -92,7 +92,7 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def _mesh_of(manifold: Any, name: str) -> Mesh:
-    """The mesh of a manifold, vertex for vertex.
+    """Return the mesh of a manifold, vertex for vertex.
 
     Where a part touches itself along an edge, as squares of a chessboard do, it has separate
     vertices at the same place, which must not be merged.

@@ -54,13 +54,10 @@ class MeasuredSizes:
     label_mm: float
 
     def rows(self) -> list[tuple[str, str]]:
-        """Rows for a table: name and size."""
+        """Return rows for a table: name and size."""
         mm_text = partial(format_mm, digits=2)
-        how = "rounded" if self.rounded else "chamfered"
-        edges = [
-            f"{how} by {mm_text(mm)}" if mm > _NONE_MM else "sharp"
-            for mm in (self.top_mm, self.foot_mm)
-        ]
+        how, sizes_mm = "rounded" if self.rounded else "chamfered", (self.top_mm, self.foot_mm)
+        edges = [f"{how} by {mm_text(mm)}" if mm > _NONE_MM else "sharp" for mm in sizes_mm]
         recess, letter = "none", "none"
         if self.recess_mm is not None:
             recess = f"{mm_text(self.recess_mm)} x {mm_text(self.depth_mm)}"
@@ -85,8 +82,8 @@ class MeasuredSizes:
         ]
 
     def profile(self, usual: Profile) -> Profile:
-        """The profile that gives these sizes; values that pieces do not show (layers, printer,
-        boards, prices) are those of `usual`."""
+        """Return the profile that gives these sizes; values that pieces do not show (layers,
+        printer, boards, prices) are those of `usual`."""
         gap_mm = 2 * self.common.inset_mm
         sizes: dict[str, Any] = {
             "unit_mm": round(self.common.unit_mm, 3),
@@ -109,13 +106,12 @@ class MeasuredSizes:
             more_mm = round(self.recess_mm - magnet_mm, 2)
             height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
             fit = "embedded" if self.embedded else "glue" if more_mm >= 0.3 else "press"
-            sizes[f"{fit}_mm"] = more_mm
+            sizes |= {f"{fit}_mm": more_mm, "magnet_height_mm": round(height_mm, 1)}
             sizes["magnet_diameter_mm"] = round(magnet_mm, 2)
-            sizes["magnet_height_mm"] = round(height_mm, 1)
             if not self.embedded:
+                release_mm = max(LEAST_RELEASE_MM, round(self.release_mm, 2))
+                release_mm = min(release_mm, sizes["magnet_diameter_mm"] / 2)
                 sizes["lead_in_mm"] = max(0.0, round(self.lead_in_mm, 2))
-                most_mm = sizes["magnet_diameter_mm"] / 2
-                release_mm = min(max(LEAST_RELEASE_MM, round(self.release_mm, 2)), most_mm)
                 sizes["release_mm"] = release_mm if self.release_mm else 0.0
         title = "As measured on meshes"
         return replace(usual, name="measured", title=title, faces=self.faces, fit=fit, **sizes)
@@ -162,7 +158,7 @@ def measure_sizes(
 
 
 def _inside_mm(part: Part, area: BaseGeometry) -> float:
-    """The typical inset of an area from the part's outline, at the middles of long sides."""
+    """Return the typical inset of an area from the part's outline, at the middles of long sides."""
     rim = filled(area)
     middles = edge_midpoints(Polygon(part.silhouette.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)

@@ -1,5 +1,4 @@
-"""A mesh: the triangles of one part as read, as trimesh and manifold3d take them, and which way it may be
-up."""
+"""A mesh: the triangles of one part, for trimesh and manifold3d, and which way it may be up."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from shapely.geometry.base import BaseGeometry
 Points = NDArray[np.float64]
 #: Triangles, one per row: indices of their vertices, counter-clockwise seen from outside.
 Faces = NDArray[np.int64]
-
 #: Faces with normals this close (radians) share a direction.
 _ONE_DIRECTION = 0.03
 #: The weight of the thinnest direction, and of those with level faces at many heights.
@@ -25,16 +23,14 @@ _NO_FACE = 0.95
 
 
 def area_vectors(vertices: Points, faces: Faces) -> Points:
-    """The normal of each triangle, scaled to its area, shape (m, 3)."""
+    """Return the normal of each triangle, scaled to its area, shape (m, 3)."""
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
     return np.asarray(np.cross(b - a, c - a) / 2)
 
 
 def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
-    """Points in space or the plane, rotated about the z axis and then shifted.
-
-    `turn` and `shift` are complex: x + iy is multiplied by the one and added to the other.
-    """
+    """Return points in space or the plane, rotated about the z axis and then shifted: x + iy is
+    multiplied by `turn`, and `shift` is added."""
     plane = (vertices[:, 0] + 1j * vertices[:, 1]) * turn + shift
     return np.column_stack([plane.real, plane.imag, vertices[:, 2:]])
 
@@ -45,7 +41,8 @@ class Mesh:
 
     Attributes:
         name: its name in messages, such as ``A.stl`` or ``plate.3mf: A``.
-        vertices: shape (n, 3); in mm if the file states a unit of length, else in the unknown unit of the file.
+        vertices: shape (n, 3); in mm if the file states a unit of length, else in the unknown unit
+            of the file.
         faces: shape (m, 3), indices into `vertices`.
     """
 
@@ -54,7 +51,7 @@ class Mesh:
     faces: Faces
 
     def __getstate__(self) -> dict[str, Any]:
-        """Its fields: other processes find for themselves what is cached."""
+        """Return its fields: other processes find for themselves what is cached."""
         return {field.name: self.__dict__[field.name] for field in fields(self)}
 
     @cached_property
@@ -68,8 +65,9 @@ class Mesh:
     def manifold(self) -> Any:
         """The `manifold3d.Manifold`, cached.
 
-        It is empty (``is_empty()``) if the mesh is not closed or an edge has more than two triangles.
-        manifold3d can crash on edges that are not traversed equally often in both directions.
+        It is empty (``is_empty()``) if the mesh is not closed or an edge has more than two
+        triangles. manifold3d can crash on edges that are not traversed equally often in
+        both directions.
         """
         import manifold3d
 
@@ -108,12 +106,9 @@ def welded(name: str, vertices: Points, faces: Faces) -> Mesh:
     order = np.lexsort(used.T)
     is_new = (np.diff(used[order], axis=0, prepend=np.nan) != 0).any(axis=1)
     first = order[is_new]  # uses of each place, since equal ones stay in their order
-    place = np.empty_like(order)
-    place[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
-    return Mesh(name, used[np.sort(first)], place.reshape(-1, 3))
-
-
-# --- which way is up ---------------------------------------------------------------------
+    number = np.empty_like(order)
+    number[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
+    return Mesh(name, used[np.sort(first)], number.reshape(-1, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +149,8 @@ class Orientations:
         self._faced: list[Orientation] = []
 
     def likely(self, count: int = 3) -> list[Orientation]:
-        """The likely orientations, upwards in the file, the best first.
-
-        They are at most `count` directions that most of the surface faces, and that in which the
-        mesh is thinnest.
-        """
+        """Return the likely orientations, upwards in the file, the best first: at most `count`
+        directions that most of the surface faces, and that in which the mesh is thinnest."""
         if not len(self._areas):
             return [Orientation(np.array([0.0, 0.0, 1.0]), self._vertices, 1.0)]
         while self._unassigned.any() and len(self._faced) < count:
@@ -169,8 +161,8 @@ class Orientations:
 
     @cached_property
     def upright(self) -> list[tuple[Points, BaseGeometry]]:
-        """The vertices with each large face up, aligned with the axes, and their convex hull seen from
-        above: the likeliest first."""
+        """The vertices with each large face up, aligned with the axes, and their convex hull seen
+        from above: the likeliest first."""
         return [aligned_to_axes(way.vertices) for way in self.likely()]
 
     def _turned(self, up: Points, weight: float) -> Orientation:
@@ -183,27 +175,26 @@ class Orientations:
         return Orientation(up, vertices, weight)
 
     def _next_faced(self) -> Orientation:
-        """The direction that most of the unassigned surface faces."""
+        """Return the direction that most of the unassigned surface faces."""
         normals, areas, corners = self._normals, self._areas, self._corners
         cells, unassigned = self._cells, self._unassigned
         fullest = unassigned & (cells == np.bincount(cells, areas * unassigned).argmax())
         first = areas[fullest] @ normals[fullest]
         reach = np.abs(normals @ first)
-        near = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
-        unassigned &= ~near
-        # Most of a flat face points exactly one way; the rest belongs to a fillet.
-        along = normals @ normals[near][areas[near].argmax()]
-        level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
-        level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        up = _plane_normal(
-            corners[level], normals[level] * np.sign(along[level])[:, None], areas[level]
-        )
+        alike = fullest | (unassigned & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
+        unassigned &= ~alike
+        # Most of a flat face points exactly one way; the others belong to a fillet.
+        along = normals @ normals[alike][areas[alike].argmax()]
+        level = alike & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
+        level = level if areas[level].sum() > areas[alike].sum() / 2 else alike
+        outwards = normals[level] * np.sign(along[level])[:, None]
+        up = _plane_normal(corners[level], outwards, areas[level])
         # A piece is level at its ends; on its side it is level at many heights. (Pockets are
         # small.)
-        heights, all_heights = corners[near] @ up, corners @ up
+        heights, all_heights = corners[alike] @ up, corners @ up
         low, high = float(all_heights.min()), float(all_heights.max())
         inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
-        is_on_side = areas[near][inner].sum() > 0.3 * areas[near].sum()
+        is_on_side = areas[alike][inner].sum() > 0.3 * areas[alike].sum()
         return self._turned(up, _NO_FACE if is_on_side else 1.0)
 
     @cached_property
@@ -215,7 +206,7 @@ class Orientations:
 
 
 def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
-    """The unit vector normal to level faces, such that each face has a single height.
+    """Return the unit vector normal to level faces, such that each face has a single height.
 
     The mean of their normals is as good if corners are exact; but noise tilts small faces, whereas
     it changes heights only by its own amount.
@@ -240,8 +231,8 @@ def _plane_normal(corners: Points, normals: Points, areas: NDArray[np.float64]) 
 
 
 def aligned_to_axes(points: Points) -> tuple[Points, BaseGeometry]:
-    """Align points with the axes: the longer side of their bounding rectangle along x, its centre at
-    the origin, the lowest at height 0. Also return their convex hull seen from above."""
+    """Align points with the axes: the longer side of their bounding rectangle along x, its centre
+    at the origin, the lowest at height 0. Also return their convex hull seen from above."""
     hull = shapely.multipoints(points[:, :2]).convex_hull
     ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(hull)) @ [1, 1j]
     outline = shapely.get_coordinates(hull)

@@ -1,5 +1,5 @@
-"""A part: a mesh in mm, aligned with the lattice if it could be fitted, and the result of the fit: the
-outline of a flat piece, the balls of a ball piece, or the board or lid."""
+"""A part: a mesh in mm, aligned with the lattice if it could be fitted, and the result of the fit:
+the outline of a flat piece, the balls of a ball piece, or the board or lid."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _FACES_AT_ONCE = 300
 FLAT = "flat"
 #: The kind of a piece of balls.
 BALLS = "balls"
-#: Candidates for a file's unit of length, in mm, if the file does not state it; the first that fits.
+#: Candidates for a file's unit of length, in mm, if the file does not state it; the first that
+#: fits.
 LENGTH_UNITS_MM = {
     "mm": 1.0,
     "cm": 10.0,
@@ -64,8 +65,8 @@ class Balls:
     """The fitted balls of a ball piece.
 
     Attributes:
-        shape: its balls, placed as in the set's file (or mirrored), and its links as bonds: those of
-            the file in their order, then others.
+        shape: its balls, placed as in the set's file (or mirrored), and its links as bonds: those
+            of the file in their order, then others.
         diameters_mm: of ``shape.balls``.
         links_mm: the smallest width of each of ``shape.bonds``; links on the bed are cut by the
             flat, and so are less high than wide.
@@ -95,8 +96,8 @@ class Part:
         kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``sockets`` or ``lid``; empty for a part
             as large as a board that could not be fitted.
         tilt_degrees: between the file's vertical and a flat piece's.
-        outline, balls, board: the fit of a flat or a ball piece; the board, also that of a lid. None
-            if it could not be fitted.
+        outline, balls, board: the fit of a flat or a ball piece; the board, also that of a lid.
+            None if it could not be fitted.
         unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
         rest_mm: the height at which pieces rest on a board: a tray's floor, the plate around
             sockets, or the middles of inserted balls (the top of the posts).
@@ -165,13 +166,13 @@ class Part:
 
     @cached_property
     def sides(self) -> Polygon:
-        """The largest polygon of the union of its cross-sections, away from feet, chamfers and fillets."""
+        """The largest polygon of its cross-sections, away from feet, chamfers and fillets."""
         cuts = self.thickness_mm * np.linspace(0.12, 0.88, 7)
         return largest_polygon(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
 
     @cached_property
     def hausdorff_mm(self) -> float:
-        """The Hausdorff distance of the silhouette from the fitted outline, ignoring openings inside."""
+        """The Hausdorff distance of the silhouette, filled, from the fitted outline."""
         assert self.outline is not None
         return float(self.filled(self.silhouette).hausdorff_distance(self.outline.canonical))
 
@@ -182,17 +183,14 @@ class Part:
         return float(self.filled(self.silhouette).area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
-        """The area within each ring of the outline, if an area of this part has that ring.
-
-        The first is the area within the outer ring, filled: openings of recesses and letters are not
-        rings of the outline. Then comes each hole of the fitted outline, in order; empty where the
-        area does not surround it.
-        """
+        """Return the area within each ring of the outline: first the outer one, filled (openings of
+        recesses and letters are not rings of the outline), then each hole of the fitted outline, in
+        order; empty where the area of this part does not surround it."""
         rings = [filled(area)]
-        open_ = [Polygon(ring) for polygon in polygons_by_size(area) for ring in polygon.interiors]
+        open_areas = [Polygon(ring) for part in polygons_by_size(area) for ring in part.interiors]
         for ring in self.outline.canonical.interiors if self.outline else ():
             middle = Polygon(ring).representative_point()
-            around = [opening for opening in open_ if opening.contains(middle)]
+            around = [opening for opening in open_areas if opening.contains(middle)]
             rings.append(min(around, key=lambda opening: opening.area, default=Polygon()))
         return rings
 
@@ -202,31 +200,28 @@ class Part:
         return outer.difference(union_all(holes)) if holes else outer
 
     def turned_over(self) -> Part:
-        """This part with its face down, without a fit."""
+        """Return this part with its face down, without a fit."""
         vertices = self.vertices * [1.0, -1.0, -1.0] + [0.0, 0.0, self.vertices[:, 2].max()]
         tilt = 180.0 - self.tilt_degrees
         return Part(self.mesh, vertices, tilt_degrees=tilt, score=self.score)
 
 
 def length_unit_mm(unit: float, units_mm: Sequence[float]) -> float:
-    """The unit of length in which a measured grid unit is about the expected one; mm if there is none."""
+    """Return the unit of length in which a grid unit is about an expected one, or mm."""
     for length in LENGTH_UNITS_MM.values():
         if any(abs(unit * length - expected) < 0.08 * expected for expected in units_mm):
             return length
     return 1.0
 
 
-# --- silhouettes --------------------------------------------------------------------------
-
-
 def silhouette(mesh: Mesh) -> Polygon:
-    """The silhouette of a mesh from above; holes through the mesh are interiors."""
+    """Return the silhouette of a mesh from above; holes through the mesh are interiors."""
     if mesh.is_solid:
         return largest_polygon(silhouette_of(mesh.manifold))
     import manifold3d
 
-    # For an open mesh, the union of all faces, each oriented upwards. First those of each square of a
-    # grid: the time grows faster than the number of faces.
+    # For an open mesh, the union of all faces, each oriented upwards. First those of each square of
+    # a grid: the time grows faster than the number of faces.
     is_up = area_vectors(mesh.vertices, mesh.faces)[:, 2:] > 0
     triangles = mesh.vertices[np.where(is_up, mesh.faces, mesh.faces[:, ::-1]), :2]
     middles = triangles.mean(axis=1)
@@ -244,13 +239,13 @@ def silhouette(mesh: Mesh) -> Polygon:
 
 
 def largest_polygon(area: BaseGeometry) -> Polygon:
-    """The largest polygon of an area; an empty one if there is none."""
+    """Return the largest polygon of an area; an empty one if there is none."""
     polygons = polygons_by_size(area)
     return orient(polygons[0]) if polygons else Polygon()
 
 
 def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
-    """The distance of a silhouette inside an area from its edge; negative if it protrudes.
+    """Return the distance of a silhouette inside an area from its edge; negative if it protrudes.
 
     Example:
         >>> area = shapely.box(0, 0, 9, 9)
@@ -262,6 +257,6 @@ def inside_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
 
 
 def protrusion_mm(silhouette: BaseGeometry, area: BaseGeometry) -> float:
-    """The distance by which a silhouette protrudes from an area; 0 if it does not."""
-    rest = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
-    return float(shapely.distance(rest, area).max(initial=0.0))
+    """Return the distance by which a silhouette protrudes from an area; 0 if it does not."""
+    outside = shapely.points(shapely.get_coordinates(silhouette.difference(area)))
+    return float(shapely.distance(outside, area).max(initial=0.0))

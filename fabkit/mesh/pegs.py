@@ -35,8 +35,8 @@ PLACE_MM = 0.1
 def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
     """Separate the pegs of a part from its plate; None if it has no pegs or bounds no volume.
 
-    Discs and stars are fitted by their pegs alone. Pieces that fill their hexagons, and those without
-    pegs, are fitted by their outline, which is more informative.
+    Discs and stars are fitted by their pegs alone. Pieces that fill their hexagons, and those
+    without pegs, are fitted by their outline, which is more informative.
 
     Its position is that of `fabkit.mesh.lattice_fit.FlatFitter`; if its outline leaves it
     open, its pegs decide. A single peg does not determine the grid unit.
@@ -55,7 +55,7 @@ def on_pegs(part: Part, lattice: Lattice, unit_mm: float) -> PeggedPart | None:
 
 
 def _back_mm(part: Part) -> float | None:
-    """The height of the back, the largest flat that faces down, if pegs are below it.
+    """Return the height of the back, the largest flat that faces down, if pegs are below it.
 
     Pegs are lower than 0.6 of the whole, and cover less than 0.9 of it (round ones below hexagons
     0.84).
@@ -71,12 +71,12 @@ def _back_mm(part: Part) -> float | None:
         return None
     feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
     # The end of a pocket in the back of a rounded piece is inside the area below it.
-    beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
-    return height_mm if beside and 0 < feet.area < 0.9 * plate.area else None
+    is_beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
+    return height_mm if is_beside and 0 < feet.area < 0.9 * plate.area else None
 
 
 def _circles(part: Part, height_mm: float) -> list[FittedCircle]:
-    """The pegs at half their height, from left to right."""
+    """Return the pegs at half their height, from left to right."""
     feet = polygons_by_size(part.sections.at(height_mm / 2))
     return sorted(map(fit_circle, feet), key=lambda circle: (circle.x_mm, circle.y_mm))
 
@@ -84,10 +84,8 @@ def _circles(part: Part, height_mm: float) -> list[FittedCircle]:
 def _read_by_pegs(
     part: Part, pegs: Sequence[FittedCircle], lattice: Lattice, unit_mm: float
 ) -> Part | None:
-    """Place a part on the lattice so that its pegs are below the middles of cells.
-
-    None if the pegs are not on the lattice, or the part extends beyond the cells above them.
-    """
+    """Place a part on the lattice so that its pegs are below the middles of cells; None if they are
+    not on the lattice, or the part extends beyond the cells above them."""
     middles = np.array([complex(peg.x_mm, peg.y_mm) for peg in pegs])
     # Neighbours are a grid unit apart.
     away = middles[1:] - middles[0]
@@ -120,14 +118,13 @@ def _read_by_pegs(
     inset_mm = inside_mm(placed.silhouette, canonical)
     if inset_mm < -_NEAR_UNITS * unit_mm:  # it does not rest on its cells
         return None
-    own_mm = unit_mm if len(pegs) > 1 else None
-    rings = rings_of_cells(lattice, turned)
+    rings, own_mm = rings_of_cells(lattice, turned), unit_mm if len(pegs) > 1 else None
     outline = Outline(turned, rings, unit_mm, own_mm, inset_mm, (inset_mm, inset_mm), canonical)
     return replace(placed, outline=outline)
 
 
 def peg_findings(part: PeggedPart | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """Findings on a part's pegs; for None, that there are none."""
+    """Yield findings on a part's pegs; for None, that there are none."""
     if part is None:
         message = "it has no pegs; without them it slips on its board"
         yield Finding("peg-count", False, 0.0, None, "", message)
@@ -150,6 +147,6 @@ def peg_findings(part: PeggedPart | None, lattice: Lattice, profile: Profile) ->
 
 
 def _marks(pegs: Sequence[FittedCircle]) -> BaseGeometry:
-    """The areas of pegs, for a drawing."""
+    """Return the areas of pegs, for a drawing."""
     places = shapely.points([(peg.x_mm, peg.y_mm) for peg in pegs])
     return shapely.union_all(shapely.buffer(places, [peg.diameter_mm / 2 for peg in pegs]))

@@ -24,8 +24,8 @@ from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import moves_onto
 from fabkit.model.puzzle import to_units
 
-#: Units are read back to about 0.00002 mm; smaller errors are rounded off so that they do not add up
-#: along a row.
+#: Units are read back to about 0.00002 mm; smaller errors are rounded off so that they do not add
+#: up along a row.
 _UNIT_DIGITS = 4
 
 
@@ -48,11 +48,11 @@ class OrientedPiece:
     _silhouettes: dict[tuple[float, float], BaseGeometry] = field(default_factory=dict, repr=False)
 
     def covered(self, pose: Pose) -> frozenset[Cell]:
-        """The cells covered in a pose."""
+        """Return the cells covered in a pose."""
         return frozenset(posed(self.cells, pose))
 
     def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
-        """All poses inside a region, by rotation and then by translation."""
+        """Yield all poses inside a region, by rotation and then by translation."""
         cells = frozenset(region)
         for move in self.lattice.moves(flips=False):
             x, y = first = min(map(move, self.cells))
@@ -63,13 +63,13 @@ class OrientedPiece:
                     yield pose
 
     def matrix(self, pose: Pose, height_mm: float = 0.0) -> Matrix:
-        """The placement of a pose in mm; `height_mm` is the new height of 0."""
+        """Return the placement of a pose in mm; `height_mm` is the new height of 0."""
         if pose[0].flipped and self.flat:
             height_mm += self.flat.thickness_mm
         return pose_matrix(self.lattice, pose, round(self.unit_mm, _UNIT_DIGITS), height_mm)
 
     def at(self, pose: Pose, height_mm: float = 0.0) -> Any:
-        """The solid in a pose, its height 0 at `height_mm`."""
+        """Return the solid in a pose, its height 0 at `height_mm`."""
         return self.solid.transform(self.matrix(pose, height_mm))
 
     def place(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
@@ -77,12 +77,11 @@ class OrientedPiece:
         matrices = np.reshape([self.matrix(pose)[:2] for pose in poses], (-1, 2, 4))
         repeated = np.repeat(matrices, shapely.get_num_coordinates(area), axis=0)
         turns, shifts = repeated[..., :2], repeated[..., 3]
-        return np.asarray(
-            shapely.transform(
-                np.full(len(poses), area),
-                lambda points: np.einsum("nij,nj->ni", turns, points) + shifts,
-            )
-        )
+
+        def move(points: Points) -> Points:
+            return np.asarray(np.einsum("nij,nj->ni", turns, points) + shifts)
+
+        return np.asarray(shapely.transform(np.full(len(poses), area), move))
 
     @cached_property
     def is_solid(self) -> bool:
@@ -96,7 +95,7 @@ class OrientedPiece:
         return bottom_mm, top_mm
 
     def silhouette(self, low_mm: float = -math.inf, high_mm: float = math.inf) -> BaseGeometry:
-        """The silhouette of the range between two heights, over `cells`; empty beyond the piece.
+        """Return the silhouette of a range of height, over `cells`; empty beyond the piece.
 
         A flat piece that is not closed has the same silhouette at all heights.
         """
@@ -107,9 +106,8 @@ class OrientedPiece:
         if low_mm >= high_mm:
             return Polygon()
         if (low_mm, high_mm) not in self._silhouettes:
-            self._silhouettes[low_mm, high_mm] = silhouette_of(
-                trim_between(self.solid, low_mm, high_mm)
-            )
+            solid = trim_between(self.solid, low_mm, high_mm)
+            self._silhouettes[low_mm, high_mm] = silhouette_of(solid)
         return self._silhouettes[low_mm, high_mm]
 
     @cached_property
@@ -120,7 +118,7 @@ class OrientedPiece:
 
     @cached_property
     def margin_mm(self) -> float:
-        """The distance from its silhouette to the edge of its own cells; negative if it protrudes."""
+        """The distance from its silhouette to the edge of its cells; negative if it protrudes."""
         return inside_mm(self.silhouette(), region_mm(self.lattice, self.cells, self.unit_mm))
 
 
@@ -129,15 +127,15 @@ PosedPiece = tuple[OrientedPiece, Pose]
 
 
 def flat_piece(key: str, part: Part, lattice: Lattice) -> OrientedPiece:
-    """A flat piece on its back, over the cells of its outline."""
-    assert part.outline is not None
-    return OrientedPiece(
-        key, lattice, part.outline.unit_mm, part.outline.cells, part.aligned.manifold, part
-    )
+    """Return a flat piece on its back, over the cells of its outline."""
+    outline = part.outline
+    assert outline is not None
+    solid = part.aligned.manifold
+    return OrientedPiece(key, lattice, outline.unit_mm, outline.cells, solid, part)
 
 
 def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> list[PosedPiece]:
-    """All placements of a piece, in several orientations, that cover exactly these cells.
+    """Return all placements of a piece, in several orientations, that cover exactly these cells.
 
     Only flat pieces are turned over, and only if there is no other way.
 
@@ -148,20 +146,20 @@ def placements_on(sides: Sequence[OrientedPiece], cells: Collection[Cell]) -> li
         (piece, pose) for piece in sides for pose in moves_onto(piece.lattice, piece.cells, cells)
     ]
     upright = [(piece, pose) for piece, pose in placements if not pose[0].flipped]
-    over = [(piece, pose) for piece, pose in placements if piece.flat]
-    if not upright and not over:
+    flat = [(piece, pose) for piece, pose in placements if piece.flat]
+    if not upright and not flat:
         raise InputError.of(sides[0].key, "does not have the shape that the solution needs")
-    return upright or over[:1]
+    return upright or flat[:1]
 
 
 def posed(points: Iterable[Point], pose: Pose) -> list[Point]:
-    """Frame points in a pose."""
+    """Return frame points in a pose."""
     move, (dx, dy) = pose
     return [(x + dx, y + dy) for x, y in map(move, points)]
 
 
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
-    """The lengths in mm of one step of the lattice's frame along x and y.
+    """Return the lengths in mm of one step of the lattice's frame along x and y.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES

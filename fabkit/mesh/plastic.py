@@ -1,8 +1,8 @@
 """The plastic in a printed part, estimated from its mesh.
 
-The mesh is cut into layers, and each layer is filled as PrusaSlicer fills it: perimeters, solid infill
-near surfaces that face up or down, and sparse infill elsewhere (``PerimeterGenerator.cpp``, and
-``process_external_surfaces``, ``discover_vertical_shells`` and ``bridge_over_infill``).
+The mesh is cut into layers, and each layer is filled as PrusaSlicer fills it: perimeters, solid
+infill near surfaces that face up or down, and sparse infill elsewhere (``PerimeterGenerator.cpp``,
+and ``process_external_surfaces``, ``discover_vertical_shells`` and ``bridge_over_infill``).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ROUNDING = 1 - math.pi / 4
 _MARGIN_MM = 3.0
 #: The gap between two threads of a bridge (``BRIDGE_EXTRA_SPACING``).
 _BRIDGE_GAP_MM = 0.05
-#: Sparse infill has its density times this, on an area that is wider by `_ANCHOR_MM` on all sides, since
-#: its threads continue along the walls. Both are fitted to G-code of the shipped sets.
+#: Sparse infill has its density times this, on an area that is wider by `_ANCHOR_MM` on all sides,
+#: since its threads continue along the walls. Both are fitted to G-code of the shipped sets.
 _GYROID = 0.94
 _ANCHOR_MM = 0.6
 #: Outlines are simplified by this much.
@@ -73,36 +73,33 @@ class Filling:
 
 
 def printed_mm3(mesh: Mesh, filling: Filling, facing: str = "up") -> float:
-    """Return the plastic in a printed part, in mm3; a mesh that is not closed counts as solid.
-
-    Args:
-        facing: whether its top faces ``up`` or ``down`` on the bed.
-    """
-    import manifold3d
+    """Return the plastic in a part in mm3, printed with its top facing ``up`` or ``down``; a mesh
+    that is not closed counts as solid."""
+    from manifold3d import CrossSection, JoinType, OpType
 
     if not mesh.is_solid:
         return signed_volume(mesh)
     solid = mesh.manifold if facing == "up" else mesh.manifold.rotate((180.0, 0.0, 0.0))
     sections = list(_sections(solid, filling))
-    empty = _Section(manifold3d.CrossSection(), filling)
+    empty = _Section(CrossSection(), filling)
     around = [empty] * filling.bottom + sections + [empty] * filling.top
 
     @cache
     def surface(section: _Section, beside: _Section) -> Any:
-        """The area without material in the layer above or below, and the margin around it."""
+        """Return the area without material in the layer above or below, and its margin."""
         bare = section.infill - beside.area
-        return bare.offset(_MARGIN_MM, manifold3d.JoinType.Square) if bare.area() else bare
+        return bare.offset(_MARGIN_MM, JoinType.Square) if bare.area() else bare
 
     @cache
     def sparse_in(window: tuple[_Section, ...]) -> Any:
-        """The sparse infill in the middle one of the layers that have a bearing on it."""
+        """Return the sparse infill in the middle one of the layers that have a bearing on it."""
         steps = list(pairwise(window))
         surfaces = [surface(high, low) for low, high in steps[: filling.bottom]]
         surfaces += [surface(low, high) for low, high in steps[filling.bottom :]]
         infill = [section.infill for section in dict.fromkeys(window[1:-1])]
-        inside = manifold3d.CrossSection.batch_boolean(infill, manifold3d.OpType.Intersect)
-        others = [*surfaces, window[filling.bottom].small]
-        return manifold3d.CrossSection.batch_boolean([inside, *others], manifold3d.OpType.Subtract)
+        inside = CrossSection.batch_boolean(infill, OpType.Intersect)
+        areas = [inside, *surfaces, window[filling.bottom].small]
+        return CrossSection.batch_boolean(areas, OpType.Subtract)
 
     bridge_mm = math.pi / 4 * filling.nozzle_mm**2 / (filling.nozzle_mm + _BRIDGE_GAP_MM)
     # A bridge needs as many layers of sparse infill below it as its threads are high.
@@ -117,9 +114,7 @@ def printed_mm3(mesh: Mesh, filling: Filling, facing: str = "up") -> float:
         total_mm3 += plastic_mm2 * height_mm
         if index and sparse is not layers[-1]:
             dense = section.infill - sparse
-            hollow = manifold3d.CrossSection.batch_boolean(
-                layers[-below:], manifold3d.OpType.Intersect
-            )
+            hollow = CrossSection.batch_boolean(layers[-below:], OpType.Intersect)
             bridged_mm2 = (dense - sections[index - 1].area).area() + (dense ^ hollow).area()
             total_mm3 += bridged_mm2 * (bridge_mm - height_mm)
         layers.append(sparse)
@@ -130,8 +125,8 @@ class _Section:
     """A section of a part in the middle of a layer.
 
     Attributes:
-        area: the material; `infill` what is inside the perimeters, and `small` those parts of it that
-            are too small for sparse infill.
+        area: the material; `infill` what is inside the perimeters, and `small` those parts of it
+            that are too small for sparse infill.
         walls_mm2: what the perimeters cover.
     """
 
@@ -151,13 +146,12 @@ class _Section:
 
 
 def _sections(solid: Any, filling: Filling) -> Iterator[_Section]:
-    """Yield the section of each layer, from the bed upwards; equal neighbours are the same object."""
+    """Yield the section of each layer, from the bed upwards; equal neighbours are one object."""
     *_, low_mm, _, _, high_mm = solid.bounding_box()
     last: tuple[Any, _Section] | None = None
-    middles_mm = np.arange(
-        low_mm + filling.first_layer_mm + filling.layer_mm / 2, high_mm, filling.layer_mm
-    )
-    for middle_mm in [low_mm + filling.first_layer_mm / 2, *middles_mm.tolist()]:
+    second_mm = low_mm + filling.first_layer_mm + filling.layer_mm / 2
+    middles_mm = np.arange(second_mm, high_mm, filling.layer_mm).tolist()
+    for middle_mm in [low_mm + filling.first_layer_mm / 2, *middles_mm]:
         area = solid.slice(middle_mm)
         key = np.round([area.area(), *area.bounds()], _DIGITS).tolist()
         if last is None or key != last[0]:

@@ -37,25 +37,20 @@ class Sections:
     """
 
     def __init__(self, mesh: Mesh) -> None:
-        self._mesh = mesh
-        self.vertices = mesh.vertices
-        self.faces = mesh.faces
+        self._mesh, self.vertices, self.faces = mesh, mesh.vertices, mesh.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
         self._cuts: dict[float, BaseGeometry] = {}
 
     def at(self, height: float) -> BaseGeometry:
-        """The material at a height; empty above and below the mesh.
-
-        At a height with vertices, the section is the one just above.
-        """
+        """Return the material at a height, or just above vertices there; empty beyond the mesh."""
         if height not in self._cuts:
             solid = self._mesh.manifold if self._mesh.is_solid else None
             self._cuts[height] = to_shapely(solid.slice(height)) if solid else self._open_at(height)
         return self._cuts[height]
 
     def _open_at(self, height: float) -> BaseGeometry:
-        """The areas that closed lines bound in an open mesh; two edges of each cut face are crossed."""
+        """Return the areas that closed lines bound in an open mesh; a cut face has two edges."""
         low, high = self._reach
         is_cut = (low <= height) & (high > height)
         # Each edge from its first corner in the list, so that neighbours meet in the same place.
@@ -69,21 +64,20 @@ class Sections:
         return shapely.build_area(shapely.union_all(shapely.linestrings(lines)))
 
     def levels(self) -> list[float]:
-        """The heights of vertices, ascending, with nearby ones merged."""
-        flats = np.array(self._flat_levels)
-        near = self.scatter_mm
+        """Return the heights of vertices, ascending, with nearby ones merged."""
+        flats, scatter_mm = np.array(self._flat_levels), self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
         if len(flats):
-            heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
+            heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > scatter_mm]
         # Vertices scatter around one height, but spread out along a curve.
-        run = np.cumsum(np.diff(heights, prepend=-np.inf) > near)
+        run = np.cumsum(np.diff(heights, prepend=-np.inf) > scatter_mm)
         starts = heights[np.searchsorted(run, run)]
-        step = ((heights - starts) / (4 * near)).astype(np.int64)
+        step = ((heights - starts) / (4 * scatter_mm)).astype(np.int64)
         first = np.unique(np.column_stack([run, step]), axis=0, return_index=True)[1]
         return sorted([*self._flat_levels, *heights[first].tolist()])
 
     def flats(self) -> dict[tuple[float, int], float]:
-        """The area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
+        """Return the area of the horizontal faces, by height and direction (`UP` or `DOWN`)."""
         areas: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
             projected = self._projected[self._at_level(level)]
@@ -93,7 +87,7 @@ class Sections:
         return areas
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
-        """The horizontal faces at a height that face up or down."""
+        """Return the horizontal faces at a height that face up or down."""
         import manifold3d
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
@@ -135,7 +129,7 @@ class Sections:
         return [height for _, height in itertools.islice(levels, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
-        """A mask of the faces at a height."""
+        """Return a mask of the faces at a height."""
         return np.asarray(np.abs(self._corners - height).max(axis=1) < self.scatter_mm)
 
     @cached_property
@@ -155,24 +149,24 @@ class Sections:
 
 
 def _heaviest(
-    corners: Points, areas: NDArray[np.float64], near: float
+    corners: Points, areas: NDArray[np.float64], reach: float
 ) -> Iterator[tuple[NDArray[np.int64], float]]:
-    """Cluster faces by height: the indices and mean height of the heaviest cluster, then of the next.
+    """Cluster faces by height: the indices and mean height of the heaviest cluster, then the next.
 
     A cluster holds the most area within `near` of its height.
     """
     middles = corners.mean(axis=1)
     order = np.argsort(middles, kind="stable")
     while len(order):
-        ends = np.searchsorted(middles[order], middles[order] + 2 * near, side="right")
+        ends = np.searchsorted(middles[order], middles[order] + 2 * reach, side="right")
         sums = np.concatenate([[0.0], np.cumsum(areas[order])])
         start = int(np.argmax(sums[ends] - sums[:-1]))
         chosen = order[start : ends[start]]
         height = float(corners[chosen].min() + corners[chosen].max()) / 2
         yield chosen, height
-        rest = np.abs(middles[order] - height) > near
-        rest[start : ends[start]] = False
-        order = order[rest]
+        is_left = np.abs(middles[order] - height) > reach
+        is_left[start : ends[start]] = False
+        order = order[is_left]
 
 
 def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
@@ -191,19 +185,19 @@ def to_shapely(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
 
 
 def polygons_by_size(area: BaseGeometry) -> list[Polygon]:
-    """The polygons of an area, the largest first."""
+    """Return the polygons of an area, the largest first."""
     parts = [part for part in shapely.get_parts(area) if part.area > 0]
     return sorted(parts, key=lambda part: (-part.area, part.bounds))
 
 
 def filled(area: BaseGeometry) -> BaseGeometry:
-    """An area with all holes filled."""
+    """Return an area with all holes filled."""
     outlines = [Polygon(part.exterior) for part in polygons_by_size(area)]
     return outlines[0] if len(outlines) == 1 else shapely.union_all(outlines)
 
 
 def holes_in(area: BaseGeometry) -> list[Polygon]:
-    """The holes of an area, each without the islands in it.
+    """Return the holes of an area, each without the islands in it.
 
     Example:
         >>> ring = shapely.box(0, 0, 9, 9) - shapely.box(1, 1, 8, 8)

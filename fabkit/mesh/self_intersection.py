@@ -38,16 +38,17 @@ _PAIRS_AT_ONCE = 1 << 17
 
 
 def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
-    """The pairs of faces that intersect, or overlap in one plane.
+    """Return the pairs of faces that intersect, or overlap in one plane.
 
-    At most `MAX_INTERSECTIONS`, positions of faces, the smaller first, shape (k, 2), sorted. The work
-    grows about linearly with the faces, but with the square of those around one corner. Faces of no
-    extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is larger than
-    `TOUCHING_MM` for a mesh with less exact corners.
+    At most `MAX_INTERSECTIONS`, positions of faces, the smaller first, shape (k, 2), sorted. The
+    work grows about linearly with the faces, but with the square of those around one corner. Faces
+    of no extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is larger
+    than `TOUCHING_MM` for a mesh with less exact corners.
 
     Example:
-        >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])
-        >>> self_intersections(Mesh("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
+        >>> corners = [[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]]
+        >>> pierced = Mesh("a face", np.array(corners), np.array([[0, 1, 2], [3, 4, 5]]))
+        >>> self_intersections(pierced).tolist()
         [[0, 1]]
     """
     # Scaled so that the limit becomes `TOUCHING_MM`.
@@ -70,9 +71,10 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
             offsets = triangles.take(second, 2) - triangles[:, :1].take(first, 2)
             above.append(_along(offsets, normals.take(first, 1)))
         crossings.append(_intersecting(triangles, normals, pairs, *above))
-        for ordered_pairs, corners_above in zip(both_ways, above, strict=True):
-            inside = _edges_inside(faces, triangles, normals, ordered_pairs, corners_above)
-            edges_inside.append(inside)
+        edges_inside += [
+            _edges_inside(faces, triangles, normals, *each)
+            for each in zip(both_ways, above, strict=True)
+        ]
         if sum(pairs.shape[1] for pairs in crossings) >= MAX_INTERSECTIONS:
             break
     # A surface passes through if one of its edges lies in a face and it continues on both sides.
@@ -86,19 +88,15 @@ def self_intersections(mesh: Mesh, touching_mm: float = TOUCHING_MM) -> Indices:
 
 
 def _by_step(batches: Sequence[Indices], step: int) -> Indices:
-    """Join batches of pairs, sorted by the step of the broader face.
-
-    So the pairs that are reported do not depend on how many steps a batch has.
-    """
+    """Join batches of pairs, sorted by the step of the broader face, so that the pairs that are
+    reported do not depend on how many steps a batch has."""
     joined = np.concatenate(batches, axis=1)
     return joined[:, np.argsort(joined[:2].min(axis=0) // step, kind="stable")]
 
 
 def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
-    """All pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2, p).
-
-    The boxes of `step` triangles are compared at once.
-    """
+    """Yield all pairs of triangles whose boxes meet, the earlier one first, in batches of shape (2,
+    p); the boxes of `step` triangles are compared at once."""
     if not triangles.shape[-1]:
         return
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
@@ -106,14 +104,13 @@ def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
     x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
     boxes = shapely.box(low[x], low[y], high[x], high[y])
     tree = shapely.STRtree(boxes)
-    batch = [np.empty((2, 0), dtype=np.int64)]
-    size = 0
+    batch, size = [np.empty((2, 0), dtype=np.int64)], 0
     for start in range(0, len(boxes), step):
         first, second = tree.query(boxes[start : start + step])
         first += start
-        near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
-        near &= first < second
-        batch.append(np.stack([first[near], second[near]]))
+        is_near = (low[z, first] <= high[z, second]) & (low[z, second] <= high[z, first])
+        is_near &= first < second
+        batch.append(np.stack([first[is_near], second[is_near]]))
         size += batch[-1].shape[1]
         if size >= _PAIRS_AT_ONCE:
             yield np.concatenate(batch, axis=1)
@@ -124,8 +121,8 @@ def _near_pairs(triangles: Points, step: int) -> Iterator[Indices]:
 def _intersecting(
     triangles: Points, normals: Points, pairs: Indices, slim_above: Points, broad_above: Points
 ) -> Indices:
-    """The pairs, of those given (the broader face first), that have inner points in common: tilted
-    against each other, or coplanar."""
+    """Return the pairs, of those given (the broader face first), that have inner points in common:
+    tilted against each other, or coplanar."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
     through = [
         (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)
@@ -146,7 +143,7 @@ def _intersecting(
 def _edges_inside(
     faces: Indices, triangles: Points, normals: Points, pairs: Indices, above: Points
 ) -> Indices:
-    """The edges of the second face of each pair that lie inside the first one, shape (5, k).
+    """Return the edges of the second face of each pair that lie inside the first one, shape (5, k).
 
     The corners of the second face are `above` the first one (3, p). Each column has the two faces,
     the two corners of the edge, the smaller first, and whether the second face goes on above the
@@ -170,21 +167,19 @@ def _edges_inside(
 
 
 def _overlap(first: Points, second: Points, axes: Points) -> NDArray[np.bool_]:
-    """Whether the two triangles of each pair overlap along an axis.
-
-    The axis of parallel edges has length 0 and separates nothing.
-    """
+    """Return whether the triangles of each pair overlap along an axis; that of parallel edges, of
+    length 0, separates nothing."""
     a, b = _along(first, axes), _along(second, axes)
     depth = np.minimum(a.max(axis=0) - b.min(axis=0), b.max(axis=0) - a.min(axis=0))
     return np.asarray(depth >= TOUCHING_MM * np.linalg.norm(axes, axis=0))
 
 
 def _along(triangles: Points, axes: Points) -> Points:
-    """The positions of the corners of each triangle along its axis, shape (3, m)."""
+    """Return the positions of the corners of each triangle along its axis, shape (3, m)."""
     x, y, z = triangles
     return np.asarray(x * axes[0] + y * axes[1] + z * axes[2])
 
 
 def _side(triangles: Points, corner: int) -> Points:
-    """The vector from a corner of each triangle to the next one."""
+    """Return the vector from a corner of each triangle to the next one."""
     return np.asarray(triangles[:, (corner + 1) % 3] - triangles[:, corner])

@@ -25,17 +25,10 @@ _TOUCHING = 1e-6
 _MOST_SHELLS = 300
 
 
-# --- edges and faces ----------------------------------------------------------------------
-
-
 def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
-    """The half-edges of all faces that have three different corners, sorted by edge.
-
-    Returns:
-        The number of each edge, ascending: its smaller corner times the number of corners, plus its
-            larger one; the face it belongs to; and whether the face runs along it from the smaller
-            to the larger corner.
-    """
+    """Return the half-edges of all faces that have three different corners, sorted by edge: the
+    number of the edge (its smaller corner times the number of corners, plus its larger one), the
+    face it belongs to, and whether this runs along it from the smaller to the larger corner."""
     has_three = np.flatnonzero((mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1))
     start = mesh.faces[has_three]
     end = np.roll(start, -1, axis=1)
@@ -45,16 +38,14 @@ def _half_edges(mesh: Mesh) -> tuple[Indices, Indices, NDArray[np.bool_]]:
 
 
 def open_edges(mesh: Mesh) -> Indices:
-    """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2).
-
-    Faces with two equal corners have none.
-    """
+    """Return the edges that are not shared by exactly two faces: their two corners, sorted, (k, 2);
+    faces with two equal corners have none."""
     edges, counts = np.unique(_half_edges(mesh)[0], return_counts=True)
     return np.column_stack(np.divmod(edges[counts != 2], len(mesh.vertices)))
 
 
 def flipped_faces(mesh: Mesh) -> Indices:
-    """The faces whose orientation is inconsistent with their neighbours'.
+    """Return the faces whose orientation is inconsistent with their neighbours'.
 
     Two faces that share an edge with each other alone agree if they run along it in opposite
     directions. If flipping some faces makes all agree, the smaller group is returned; otherwise (a
@@ -75,15 +66,15 @@ def flipped_faces(mesh: Mesh) -> Indices:
     as_is_links = np.column_stack([first_face, turned])
     over_links = np.column_stack([first_face + count, (turned + count) % (2 * count)])
     joined = component_labels(2 * count, np.concatenate([as_is_links, over_links]))
-    as_is, over = joined[:count], joined[count:]
+    as_is, flipped = joined[:count], joined[count:]
     sizes = np.bincount(as_is, minlength=2 * count)
-    fewer = (sizes[as_is] < sizes[over]) | ((sizes[as_is] == sizes[over]) & (as_is > over))
+    fewer = (sizes[as_is] < sizes[flipped]) | ((sizes[as_is] == sizes[flipped]) & (as_is > flipped))
     disagreeing = np.isin(np.arange(count), [first_face[differ], second_face[differ]])
-    return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
+    return np.flatnonzero(np.where(as_is == flipped, disagreeing, fewer))
 
 
 def component_labels(count: int, links: Indices) -> Indices:
-    """Component labels of `count` nodes that are joined by links, shape (k, 2).
+    """Return component labels of `count` nodes that are joined by links, shape (k, 2).
 
     Example:
         >>> component_labels(4, np.array([[0, 2], [2, 3]])).tolist()
@@ -98,13 +89,13 @@ def component_labels(count: int, links: Indices) -> Indices:
 
 
 def degenerate_faces(mesh: Mesh) -> Indices:
-    """The faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
+    """Return the faces without area: two corners coincide, or all are on a line (see `FLAT_MM`)."""
     # Written so that a height of nan counts as degenerate.
     return np.flatnonzero(~(triangle_heights(mesh.vertices[mesh.faces]) >= FLAT_MM))
 
 
 def duplicate_faces(mesh: Mesh) -> Indices:
-    """The faces with the same three corners as an earlier one, in either orientation."""
+    """Return the faces with the same three corners as an earlier one, in either orientation."""
     corners = np.sort(mesh.faces, axis=1)
     order = np.lexsort(corners.T)
     is_again = (np.diff(corners[order], axis=0) == 0).all(axis=1)
@@ -112,8 +103,8 @@ def duplicate_faces(mesh: Mesh) -> Indices:
 
 
 def triangle_heights(triangles: Points) -> NDArray[np.float64]:
-    """The smallest heights of triangles (m, 3, 3), shape (m,): the distance of a corner from the
-    longest side; 0 if all corners coincide.
+    """Return the smallest heights of triangles (m, 3, 3), shape (m,): the distance of a corner from
+    the longest side; 0 if all corners coincide.
 
     Example:
         >>> triangle_heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
@@ -125,9 +116,6 @@ def triangle_heights(triangles: Points) -> NDArray[np.float64]:
     return np.asarray(doubled_areas / np.where(longest == 0, 1, longest))
 
 
-# --- shells -------------------------------------------------------------------------------
-
-
 class Shell(NamedTuple):
     """Faces (indices, ascending) connected by shared edges, and their `signed_volume`."""
 
@@ -136,13 +124,11 @@ class Shell(NamedTuple):
 
 
 def shells(mesh: Mesh) -> tuple[Shell, ...]:
-    """The components of a mesh that are connected by edges, however many faces share an edge.
-
-    The largest absolute volume comes first. Faces with two equal corners belong to none.
-    """
+    """Return the components of a mesh that are connected by edges, however many faces share an
+    edge, the largest absolute volume first. Faces with two equal corners belong to none."""
     edges, faces, _ = _half_edges(mesh)
-    beside = np.flatnonzero(edges[1:] == edges[:-1])
-    links = np.column_stack([faces[beside], faces[beside + 1]])
+    shared = np.flatnonzero(edges[1:] == edges[:-1])
+    links = np.column_stack([faces[shared], faces[shared + 1]])
     faces = np.unique(faces)
     labels = component_labels(len(mesh.faces), links)[faces]
     order = np.argsort(labels, kind="stable")
@@ -152,7 +138,7 @@ def shells(mesh: Mesh) -> tuple[Shell, ...]:
 
 
 def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
-    """The volume bounded by faces (all if none are given), in mm³.
+    """Return the volume bounded by faces (all if none are given), in mm³.
 
     It is positive if they face outwards, negative if inwards, like those of a cavity. If the faces
     leave gaps it is only approximate, measured from the centre of their bounding box.
@@ -167,24 +153,23 @@ def signed_volume(mesh: Mesh, faces: Indices | slice = slice(None)) -> float:
 
 
 def encloses(mesh: Mesh, outer: Shell, inner: Shell) -> bool:
-    """Whether one shell is inside another, as a cavity is inside its body.
-
-    Either may face inwards. An open shell counts as inside, since that cannot be decided.
-    """
-    if abs(inner.volume_mm3) >= abs(outer.volume_mm3):
+    """Return whether one shell is inside another, as a cavity is inside its body; either may face
+    inwards. An open shell counts as inside, since that cannot be decided."""
+    inner_mm3 = abs(inner.volume_mm3)
+    if inner_mm3 >= abs(outer.volume_mm3):
         return False
-    beside_mm3 = abs(inner.volume_mm3) - _common_mm3(_outward(mesh, outer), _outward(mesh, inner))
-    return beside_mm3 < _TOUCHING * abs(inner.volume_mm3)
+    outside_mm3 = inner_mm3 - _common_mm3(_outward(mesh, outer), _outward(mesh, inner))
+    return outside_mm3 < _TOUCHING * inner_mm3
 
 
 def _outward(mesh: Mesh, shell: Shell) -> Mesh:
-    """A shell of a mesh, facing outwards."""
+    """Return a shell of a mesh, facing outwards."""
     faces = mesh.faces[shell.faces][:, :: 1 if shell.volume_mm3 > 0 else -1]
     return welded("", mesh.vertices, faces)
 
 
 def _common_mm3(first: Mesh, second: Mesh) -> float:
-    """The overlap of two shells; infinite if one is open and it is unknown."""
+    """Return the overlap of two shells; infinite if one is open and it is unknown."""
     if not (first.is_solid and second.is_solid):
         return math.inf
     return float((first.manifold ^ second.manifold).volume())
@@ -220,9 +205,8 @@ def split_components(mesh: Mesh) -> list[Mesh]:
     if len(groups) < 2 or any(sizes[members[0]] <= _A_PART * sizes[0] for members in groups):
         return [mesh]
     groups.sort(key=lambda members: tuple(low[members[0]].tolist()))
-    unsorted = [[components[index].faces for index in members] for members in groups]
-    together = [np.sort(np.concatenate(faces)) for faces in unsorted]
-    return [
-        welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces])
-        for number, faces in enumerate(together, 1)
-    ]
+    parts = []
+    for number, members in enumerate(groups, 1):
+        faces = np.sort(np.concatenate([components[index].faces for index in members]))
+        parts.append(welded(f"{mesh.name} ({number})", mesh.vertices, mesh.faces[faces]))
+    return parts

@@ -31,12 +31,9 @@ _DIGITS = 3
 
 @dataclass(frozen=True)
 class Measure:
-    """A length between two points of a section, in mm: along x or along z.
-
-    Attributes:
-        name: ``thickness``, ``top-chamfer``, ``foot-chamfer``, ``recess-depth``,
-            ``recess-diameter``, ``lead-in``, ``floor`` or ``roof``.
-    """
+    """A length between two points of a section, in mm, along x or along z: ``thickness``,
+    ``top-chamfer``, ``foot-chamfer``, ``recess-depth``, ``recess-diameter``, ``lead-in``, ``floor``
+    or ``roof``."""
 
     name: str
     start: tuple[float, float]
@@ -49,12 +46,8 @@ class Measure:
 
 
 def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
-    """Cut a part through its first recess, or else through its middle.
-
-    Returns:
-        ``rings`` of points in mm, x to the right and z up, and ``measures``, each with its ``name``,
-        ``mm`` and two ``points``; all from the mesh.
-    """
+    """Cut a part through its first recess, or else through its middle: ``rings`` of points in mm, x
+    to the right and z up, and ``measures``, each with ``name``, ``mm`` and two ``points``."""
     recess = None
     y_mm = drawing.outline.representative_point().y
     if drawing.recesses:
@@ -77,7 +70,7 @@ def section_document(mesh: Mesh, drawing: PartDrawing) -> dict[str, Any]:
 
 
 def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:
-    """The material in the plane parallel to the front at ``y_mm``; x to the right, z up.
+    """Return the material in the plane parallel to the front at ``y_mm``; x to the right, z up.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
@@ -92,11 +85,8 @@ def upright_section(mesh: Mesh, y_mm: float) -> BaseGeometry:
 def measure_section(
     section: BaseGeometry, recess: tuple[float, float] | None = None
 ) -> list[Measure]:
-    """Measure a section: its thickness and chamfers at the right end, and a recess.
-
-    Args:
-        recess: x of the middle of a recess, and its diameter as drawn.
-    """
+    """Measure a section: its thickness and chamfers at the right end, and a recess, given by the x
+    of its middle and its diameter as drawn."""
     if section.is_empty:
         return []
     _, low, right, high = section.bounds
@@ -116,7 +106,7 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
     left, low, right, high = section.bounds
 
     def spans(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
-        """The material along a line: from where to where."""
+        """Return the material along a line: from where to where."""
         axis = int(start[0] == end[0])
         lines = shapely.get_parts(section.intersection(LineString([start, end])))
         pairs = [sorted(shapely.get_coordinates(line)[:, axis]) for line in lines]
@@ -126,21 +116,21 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
         return spans((x, low - 1), (x, high + 1))
 
     def void(z: float) -> tuple[float, float]:
-        """The gap around the middle at a height."""
+        """Return the gap around the middle at a height."""
         material = spans((left - 1, z), (right + 1, z))
         ends = [left, *(x for span in material for x in span), right]
         before = max((x for x in ends if x <= middle), default=left)
         return before, min((x for x in ends if x > middle), default=right)
 
-    beside = middle + _BESIDE * diameter
-    material = upright(beside)
+    off_middle = middle + _BESIDE * diameter
+    material = upright(off_middle)
     is_open = bool(material) and material[0][0] > low + _ON_LINE_MM
     if len(material) < 1 + (not is_open):
         return []
     start, end = (low, material[0][0]) if is_open else (material[0][1], material[1][0])
     from_x, to_x = void((start + end) / 2)
     measures = [
-        Measure("recess-depth", (beside, start), (beside, end)),
+        Measure("recess-depth", (off_middle, start), (off_middle, end)),
         Measure("recess-diameter", (from_x, (start + end) / 2), (to_x, (start + end) / 2)),
     ]
     if is_open:
@@ -149,12 +139,12 @@ def _measure_recess(section: BaseGeometry, middle: float, diameter: float) -> li
         if wider_mm > 2 * _AT_MOUTH_MM:
             measures.append(Measure("lead-in", (to_x, start), (to_x + wider_mm, start)))
     else:
-        measures.append(Measure("floor", (beside, low), (beside, start)))
+        measures.append(Measure("floor", (off_middle, low), (off_middle, start)))
     roofs = []
     for x in np.linspace(-_BESIDE, _BESIDE, _PLACES) * diameter + middle:
         above = [span for span in upright(float(x)) if abs(span[0] - end) < _ON_LINE_MM]
         roofs += [(span[1] - span[0], float(x), span) for span in above]
     if roofs:
-        _, x, (under, over) = min(roofs)
-        measures.append(Measure("roof", (x, under), (x, over)))
+        _, x, (lower, upper) = min(roofs)
+        measures.append(Measure("roof", (x, lower), (x, upper)))
     return measures

@@ -40,7 +40,11 @@ def _solids(step: Step) -> list[cq.Shape]:
         for area in polygons(shapely.union_all(areas))
     ]
     cylinders = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Cylinder))
-    return solids + [_cylinder(cylinder) for cylinder in cylinders]
+    for cylinder in cylinders:
+        foot = cq.Vector(*cylinder.centre_mm, cylinder.low_mm)
+        height_mm = cylinder.high_mm - cylinder.low_mm
+        solids.append(cq.Solid.makeCylinder(cylinder.diameter_mm / 2, height_mm, foot))
+    return solids
 
 
 def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
@@ -51,9 +55,3 @@ def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
         wires.append(cq.Wire.makePolygon(corners, close=True))
     outer, *holes = wires
     return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))
-
-
-def _cylinder(cylinder: Cylinder) -> cq.Solid:
-    x_mm, y_mm = cylinder.centre_mm
-    foot = cq.Vector(x_mm, y_mm, cylinder.low_mm)
-    return cq.Solid.makeCylinder(cylinder.diameter_mm / 2, cylinder.high_mm - cylinder.low_mm, foot)

@@ -22,7 +22,7 @@ from fabkit.solid.pieces import (
 
 
 def build_solid(drawing: PartDrawing) -> cq.Solid:
-    """Build the finished solid in the frame of its drawing: lowest at z = 0, x and y as in the outline.
+    """Build the finished solid in the frame of its drawing, lowest at z = 0.
 
     A closed cavity is an inner shell of it.
 

@@ -24,8 +24,9 @@ Shape = cq.Shape
 STL_TOLERANCE_MM = 0.01
 #: Chords turn by at most this angle (radians): a recess gets 63 facets.
 STL_ANGLE = 0.1
-#: The tolerance of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are
-#: within 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
+#: The tolerance of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball
+#: are within 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34
+#: 000.
 SPHERE_TOLERANCE_MM = 0.015
 #: The angle (radians) of chords on a shape with spheres.
 SPHERE_ANGLE = 0.14
@@ -50,9 +51,9 @@ def write_stl(shape: Shape, path: Path) -> None:
         OSError: when the disk is full, which the kernel does not report.
     """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
-    flat = STL_TOLERANCE_MM, STL_ANGLE
-    round_ = SPHERE_TOLERANCE_MM, SPHERE_ANGLE
-    tolerance_mm, angle = round_ if has_spheres else flat
+    tolerance_mm, angle = STL_TOLERANCE_MM, STL_ANGLE
+    if has_spheres:
+        tolerance_mm, angle = SPHERE_TOLERANCE_MM, SPHERE_ANGLE
     # A copy, since the kernel keeps the mesh with the shape and would write it again.
     copy = shape.copy(mesh=False)
     copy.exportStl(str(path), tolerance=tolerance_mm, angularTolerance=angle, relative=False)
@@ -73,15 +74,12 @@ def _without_empty_facets(stl: bytes) -> bytes:
     corners = facets["corners"]
     empty = (corners == np.roll(corners, 1, axis=1)).all(axis=2).any(axis=1)
     whole = facets[~empty]
-    count = len(whole).to_bytes(4, "little")
-    return stl[:_HEADER] + count + bytes(whole.tobytes())
+    return stl[:_HEADER] + len(whole).to_bytes(4, "little") + bytes(whole.tobytes())
 
 
 def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
-    """Write a STEP file: an assembly of solids with different names, even for a single solid.
-
-    The whole's name gets a suffix when a part has the same.
-    """
+    """Write a STEP file: an assembly of solids with different names, even for a single solid; its
+    own name gets a suffix when a part has the same."""
     while name in {part.name for part in parts}:
         name += "-set"
     whole = cq.Assembly(name=name)
@@ -109,18 +107,16 @@ def _sort_styles(step: str) -> str:
         return step
     start, end = first.start(), step.index("ENDSEC;", first.start())
     lowest = int(first[1])
-    entities = {
-        int(match[1]): re.sub(r"\n\s*", "", match[2])
-        for match in _ENTITY.finditer(step, start, end)
-    }
+    matches = _ENTITY.finditer(step, start, end)
+    entities = {int(match[1]): re.sub(r"\n\s*", "", match[2]) for match in matches}
 
     def below(entity: int) -> list[int]:
-        """The styles that an entity is made of, in order, itself first."""
+        """Return the styles that an entity is made of, in order, itself first."""
         parts = [int(n) for n in _REFERENCE.findall(entities[entity]) if int(n) >= lowest]
         return [entity, *(part for child in parts for part in below(child))]
 
     def coloured(entity: int) -> int:
-        """The geometry that a group of styles belongs to; the kernel keeps that in order."""
+        """Return the geometry that a group of styles belongs to; the kernel keeps that in order."""
         texts = [entities[part] for part in below(entity)]
         return min(int(n) for text in texts for n in _REFERENCE.findall(text) if int(n) < lowest)
 

@@ -1,5 +1,4 @@
-"""The solids that a flat piece is built from (chamfered prism, pegs, cutters), and the solid of a ball
-piece."""
+"""The solids of a flat piece (chamfered prism, pegs, cutters), and that of a ball piece."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from fabkit.profiles.profile import RIB_COUNT
 
 
 def _letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:
-    """Extrude a letter between two heights, one solid for each separate part; contours never cross."""
+    """Extrude a letter between two heights, one solid for each part; contours never cross."""
     up = cq.Vector(0, 0, high_mm - low_mm)
     return [
         cq.Solid.extrudeLinear(_wire(outer, low_mm), [_wire(c, low_mm) for c in counters], up)
@@ -83,13 +82,12 @@ def recess_cutter(recess: Recess) -> cq.Shape:
 
 
 def release_cutters(release: ReleaseHole) -> list[cq.Shape]:
-    """Build the cutters of a push-out hole, around the z axis: a slot, a square and a cylinder, each
-    overlapping the one below it."""
+    """Build the cutters of a push-out hole, around the z axis: a slot, a square and a cylinder,
+    each overlapping the one below it."""
     radius, step = release.diameter_mm / 2, release.step_mm
     low, inside = release.low_mm, min(step, 0.1) or 0.1
-    cutters: list[cq.Shape] = [
-        _revolved([(radius, low + 2 * step - inside), (radius, release.high_mm)])
-    ]
+    upper = _revolved([(radius, low + 2 * step - inside), (radius, release.high_mm)])
+    cutters: list[cq.Shape] = [upper]
     if step:
         end = release.slot_mm / 2
         ends = _revolved([(end, low - inside), (end, low + step)])
@@ -147,15 +145,15 @@ def _at(ring: RingMm, height: float) -> list[cq.Vector]:
 
 
 def _revolved(profile: list[tuple[float, float]]) -> cq.Solid:
-    """Revolve the area between the z axis and a polyline of (radius, height) points, from low to high."""
+    """Revolve the area between the z axis and a polyline of (radius, height), from low to high."""
     points = [(0.0, profile[0][1]), *profile, (0.0, profile[-1][1])]
     wire = cq.Wire.makePolygon([cq.Vector(r, 0, z) for r, z in points], close=True)
     return cq.Solid.revolve(wire, [], 360.0, cq.Vector(0, 0, 0), cq.Vector(0, 0, 1))
 
 
 def _ribbed_prism(root: float, crest: float, rib_width: float, low: float, high: float) -> cq.Solid:
-    """Build the recess between crush ribs: alternating arcs on the root circle and the crest circle, joined
-    by radial flanks, so that the ribs take a constant share of every circle."""
+    """Build the recess between crush ribs: alternating arcs on the root circle and the crest
+    circle, joined by radial flanks, so that the ribs take a constant share of every circle."""
 
     def arc(radius: float, begin: float, end: float) -> cq.Edge:
         angles = (begin, (begin + end) / 2, end)
@@ -182,13 +180,12 @@ def _polar(radius: float, angle: float, height: float) -> cq.Vector:
 
 
 def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
-    """The finished piece, as it is printed; all its surfaces are spheres, cylinders and planes."""
+    """Build the piece as it is printed; all its surfaces are spheres, cylinders and planes."""
     spheres = [
-        cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
-        for place in drawing.balls_mm
+        cq.Solid.makeSphere(drawing.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(centre))
+        for centre in drawing.balls_mm
     ]
-    up = cq.Vector(0, 0, 1)
-    radius_mm = drawing.link_mm / 2
+    up, radius_mm = cq.Vector(0, 0, 1), drawing.link_mm / 2
     links = [
         _bed_link(drawing, low, high)
         if low[2] == high[2]
@@ -204,13 +201,12 @@ def build_ball_piece(drawing: BallDrawing) -> cq.Shape:
 
 def _bed_link(drawing: BallDrawing, start: Point3Mm, end: Point3Mm) -> cq.Solid:
     """Extrude a link's circle and the two planes below it, from ball to ball."""
-    middle = cq.Vector(start)
+    middle, up = cq.Vector(start), cq.Vector(0, 0, 1)
     direction = cq.Vector(end) - middle
-    up = cq.Vector(0, 0, 1)
-    across = up.cross(direction).normalized()
     lean, radius = math.radians(drawing.lean_degrees), drawing.link_mm / 2
-    right = middle + across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
-    left = middle - across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
+    across = up.cross(direction).normalized() * (radius * math.cos(lean))
+    right = middle + across - up * (radius * math.sin(lean))
+    left = middle - across - up * (radius * math.sin(lean))
     ridge = middle - up * drawing.ridge_mm
     edges = [
         cq.Edge.makeThreePointArc(right, middle + up * radius, left),

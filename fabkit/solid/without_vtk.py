@@ -18,7 +18,7 @@ def leave_out_vtk() -> None:
 
 
 class _EmptyVtk(MetaPathFinder, Loader):
-    """Finds the modules of VTK; every name in them is an empty class."""
+    """The finder of the modules of VTK; every name in them is an empty class."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -51,10 +51,8 @@ class ChallengeResult:
 
     @property
     def expected(self) -> str:
-        """The answer that the set states, else the status with the pieces as drawn.
-
-        A challenge that states no answer is expected to have a solution.
-        """
+        """The answer that the set states, else the status with the pieces as drawn; that there is a
+        solution, if it is impossible with both."""
         if self.challenge.answer or self.missing:
             return self.challenge.answer or SOLVED
         status = self.status_as_drawn or self.status
@@ -69,10 +67,9 @@ class ChallengeResult:
     @property
     def fits(self) -> bool:
         """Whether the solution can be assembled without overlap, inside its region."""
-        assembly = self.assembly
-        tiny_mm3 = TINY_MM3 * _NEIGHBOURS * len(self.layout)
-        if assembly is None:
+        if (assembly := self.assembly) is None:
             return True
+        tiny_mm3 = TINY_MM3 * _NEIGHBOURS * len(self.layout)
         is_inside = assembly.outside_mm <= TINY_MM
         return assembly.is_measured and assembly.overlap_mm3 <= tiny_mm3 and is_inside
 
@@ -85,11 +82,10 @@ class ChallengeResult:
     def message(self) -> str:
         """The result in a phrase."""
         status = self.status
-        claimed = self.challenge.answer
         if self.missing:
             return f"no answer: {', '.join(self.missing)} missing"
         if not self.as_expected:
-            if claimed:
+            if self.challenge.answer:
                 return f"{status}, but the catalog says {self.expected}"
             if self.status_as_drawn in ("", status):
                 return f"{status}, also with the pieces as drawn; {_IF_RIGHT}"
@@ -101,7 +97,7 @@ class ChallengeResult:
 
     def document(self, puzzle: PuzzleSet) -> dict[str, Any]:
         """Return the result for JSON."""
-        lattice = puzzle.lattice
+        lattice, assembly = puzzle.lattice, self.assembly
         return {
             "challenge": self.challenge.id,
             "ok": self.ok,
@@ -109,7 +105,7 @@ class ChallengeResult:
             "status": self.status,
             "engine": self.engine,
             "message": self.message,
-            "overlap_mm3": round(self.assembly.overlap_mm3, DIGITS) if self.assembly else None,
+            "overlap_mm3": round(assembly.overlap_mm3, DIGITS) if assembly else None,
             "solution": {
                 piece: rings_to_units(lattice, rings_of_cells(lattice, cells))
                 for piece, cells in self.layout.items()
@@ -118,23 +114,19 @@ class ChallengeResult:
 
 
 def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
-    """The challenges of a set, and its boards as challenges with all pieces, like `fabkit solve`.
+    """Return a set's challenges, and its boards as challenges with all pieces, like `fabkit solve`.
 
-    Only boards that are not already a challenge, by name or by cells, and whose area the pieces cover,
-    unless there is nothing else to solve.
+    Only boards that are not already a challenge, by name or by cells, and whose area the pieces
+    cover, unless there is nothing else to solve.
     """
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
-    known = {challenge.id for challenge in puzzle.challenges}
-    count = len(puzzle.pieces)
-    whole = {
-        normalize_cells(puzzle.lattice, challenge.region)
-        for challenge in puzzle.challenges
-        if len(challenge.pieces) == count
-    }
+    ids = {challenge.id for challenge in puzzle.challenges}
+    with_all = [each for each in puzzle.challenges if len(each.pieces) == len(puzzle.pieces)]
+    regions = {normalize_cells(puzzle.lattice, challenge.region) for challenge in with_all}
     boards = [
         board
         for board in puzzle.boards
-        if board.id not in known and normalize_cells(puzzle.lattice, board.cells) not in whole
+        if board.id not in ids and normalize_cells(puzzle.lattice, board.cells) not in regions
     ]
     full = [board for board in boards if len(board.cells) - board.open_count == cells]
     if not full and not puzzle.challenges:
@@ -145,15 +137,13 @@ def challenges_to_solve(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
 def solve_catalog(
     puzzle: PuzzleSet, budget_s: float | None, progress: Progress = no_progress, flips: bool = False
 ) -> list[ChallengeResult]:
-    """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds if
-    the catalog states no answer). `flips` allows turning pieces over even against the rules."""
-    known = {piece.id for piece in puzzle.pieces}
+    """Solve every challenge of a set, each within `budget_s` (no limit if None; at most ten seconds
+    if the catalog states no answer). `flips` allows turning pieces over even against the rules."""
+    ids = {piece.id for piece in puzzle.pieces}
     answers = []
-    count = len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
-        counted(progress, done, count, challenge.id)
-        missing = tuple(piece for piece in challenge.pieces if piece not in known)
-        if missing:
+        counted(progress, done, len(puzzle.challenges), challenge.id)
+        if missing := tuple(piece for piece in challenge.pieces if piece not in ids):
             answers.append(ChallengeResult(challenge, "missing", {}, missing))
             continue
         encoded = to_exact_cover(puzzle, replace(challenge, flips=challenge.flips or flips))
@@ -214,14 +204,10 @@ def solve_families(
             continue
         statuses = []
         for pieces in (puzzle, *([drawn] if puzzle.pieces_sha256 != drawn.pieces_sha256 else ())):
+            query = EachQuery(pieces, family.id, "first")
             with Pool() as pool:
-                query = EachQuery(pieces, family.id, "first")
-                statuses.append(
-                    {
-                        answer.challenge: answer.status
-                        for answer in solve_each(query, pool, progress=progress)
-                    }
-                )
+                answers = solve_each(query, pool, progress=progress)
+                statuses.append({answer.challenge: answer.status for answer in answers})
         scanned = statuses[0]
         impossible = tuple(name for name, status in scanned.items() if status != SOLVED)
         changed = tuple(name for name, status in scanned.items() if statuses[-1][name] != status)
@@ -240,10 +226,8 @@ def group_by_message(answers: Iterable[ChallengeResult]) -> dict[str, list[str]]
 def describe_deviations(
     parts: Sequence[ScannedPart], answers: Sequence[ChallengeResult]
 ) -> list[str]:
-    """Describe pieces that are not as drawn, with the answers that change.
-
-    One sentence covers the pieces that are mirror images, and one the others.
-    """
+    """Describe pieces that are not as drawn, with the answers that change: in one sentence those
+    that are mirror images, and in one the others."""
     sentences = []
     other = [part for part in parts if part.piece and not part.plays_as_drawn]
     mirrored = [part for part in other if part.mirrored and part.piece in part.alike]
@@ -256,20 +240,17 @@ def describe_deviations(
         are, it = ("are", "them") if len(affected) > 1 else ("is", "it")
         solved_anew = [result for result in answers if result.status_as_drawn]
         changed = [result for result in solved_anew if ids & {*result.challenge.pieces}]
-        sentence = (
-            f"{join_names(names)} {are} {what.format(join_names(sorted(ids)), it)}; with {it} "
-        )
-        sentences += [sentence + _changes(changed)] if affected else []
+        sentence = f"{join_names(names)} {are} {what.format(join_names(sorted(ids)), it)}"
+        sentences += [f"{sentence}; with {it} {_changes(changed)}"] if affected else []
     return sentences
 
 
 def _changes(answers: Sequence[ChallengeResult]) -> str:
-    """The changes in the answers to challenges, in words."""
+    """Return the changes in the answers to challenges, in words."""
     ids = defaultdict[tuple[str, str], list[str]](list)
     for result in answers:
         ids[result.status_as_drawn, result.status].append(result.challenge.id)
-    newly = ids[IMPOSSIBLE, SOLVED]
-    lost = ids[SOLVED, IMPOSSIBLE]
+    newly, lost = ids[IMPOSSIBLE, SOLVED], ids[SOLVED, IMPOSSIBLE]
     sentences = []
     if newly:
         count = f"{pluralize(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"

@@ -51,14 +51,14 @@ _KIND = re.compile("overlap|gap|reaches|closed")
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause of failure: the rule and the files that fail it; no files if the set as a whole does."""
+    """A cause of failure: the rule, and the files that fail it; none if the whole set does."""
 
     rule: str
     message: str
     files: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The line to print: files, rule, message."""
+        """Return the line to print: files, rule, message."""
         where = f"{join_names(self.files, _NAMED)}: " if self.files else ""
         return f"{where}{self.rule}: {self.message}"
 
@@ -103,10 +103,7 @@ class CheckReport:
         return all(verdicts) and (self.tolerance is None or self.tolerance.ok)
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON.
-
-        Apart from file names, it does not depend on the names or rotations of the meshes.
-        """
+        """Return the report for JSON; it does not depend on names or rotations of meshes."""
         document: dict[str, Any] = {
             "set": self.scan.puzzle.name,
             "ok": self.ok,
@@ -129,26 +126,26 @@ def check(
     error: PrinterError | None = None,
     answers: Sequence[ChallengeResult] | None = None,
 ) -> CheckReport:
-    """Check every part against a profile, and assemble the solutions of the catalog: the `answers`, or
-    those found within `budget_s` for each challenge.
+    """Check every part against a profile, and assemble the solutions of the catalog: the `answers`,
+    or those found within `budget_s` for each challenge.
 
     The odds of challenges are computed from the given printer error, or else from that of a
     calibrated profile.
     """
-    limits = scan.limits(profile)
-    answers = scan.solve_and_assemble(limits, budget_s, progress, answers)
+    sizes = scan.limits(profile)
+    answers = scan.solve_and_assemble(sizes, budget_s, progress, answers)
     left = [result.challenge.id for result in answers if not result.as_expected]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges whose answer differs from the catalog{named}"
     of_set = *set_findings(scan.parts, scan.as_printed), *scan.scale_findings()
     findings = *of_set, count_finding("assembly", len(left), 0, what)
-    parts = scan.inspect(limits, progress)
+    parts = scan.inspect(sizes, progress)
     odds = None
     if error or profile.side_sd_mm:
         from fabkit.printing.odds import PrinterError
 
         error = error or PrinterError.of_profile(profile)
-        odds = _tolerance_of(scan, answers, limits, error, progress)
+        odds = _tolerance_of(scan, answers, sizes, error, progress)
     forces = _magnet_forces_of(scan, answers, profile)
     return CheckReport(scan, profile, findings, parts, tuple(answers), odds, forces)
 
@@ -156,8 +153,8 @@ def check(
 def _magnet_forces_of(
     scan: ScannedSet, answers: Sequence[ChallengeResult], profile: Profile
 ) -> MagnetForces | None:
-    """The magnetic forces between the pieces that are as drawn; None where the profile, perhaps measured
-    on meshes from elsewhere, does not suit their drawings."""
+    """Return the magnetic forces between the pieces that are as drawn; None where the profile,
+    perhaps measured on meshes from elsewhere, does not suit their drawings."""
     from fabkit.printing.magnet_forces import magnet_forces
 
     as_drawn = {part.piece for part in scan.parts if part.as_drawn}
@@ -176,8 +173,8 @@ def _tolerance_of(
     error: PrinterError,
     progress: Progress,
 ) -> ToleranceReport:
-    """The effect of a printer's errors on the solutions of a set's challenges, the snowflakes of
-    its catalog, its boards and magnets.
+    """Return the effect of a printer's errors on the solutions of a set's challenges, the
+    snowflakes of its catalog, its boards and magnets.
 
     Each ball has its own hole, so only the sockets matter for ball pieces.
     """
@@ -212,30 +209,18 @@ def _tolerance_of(
     ]
     recesses_mm = () if profile.fit == "ribs" else scan.recesses_mm  # ribs are meant to be crushed
     magnet_mm = profile.magnet_diameter_mm if scan.flat else 0.0
-    pressed = profile.fit == "press"
+    magnets = magnet_mm, recesses_mm, profile.fit == "press"
     return simulate_tolerances(
-        pieces,
-        puzzle.lattice,
-        solved,
-        error,
-        magnet_mm,
-        recesses_mm,
-        pressed,
-        sockets,
-        flakes,
-        progress,
+        pieces, puzzle.lattice, solved, error, *magnets, sockets, flakes, progress
     )
 
 
-# --- one cause, one line ---------------------------------------------------------------------
-
-
 def causes(report: CheckReport) -> list[Cause]:
-    """The causes of failure, one line each.
+    """Return the causes of failure, one line each.
 
-    A part that is unknown or has a faulty mesh is reported once, and so is a failure that all pieces
-    share. Consequences are omitted, such as gaps that follow from the clearance and solutions that
-    follow from a piece. There is at least one cause if anything fails.
+    A part that is unknown or has a faulty mesh is reported once, and so is a failure that all
+    pieces share. Consequences are omitted, such as gaps that follow from the clearance and
+    solutions that follow from a piece. There is at least one cause if anything fails.
     """
     failed = [finding for finding in report.findings if not finding.ok]
     of_set = {finding.rule: Cause(finding.rule, finding.message) for finding in failed}
@@ -248,9 +233,8 @@ def causes(report: CheckReport) -> list[Cause]:
     pieces = sum(part.piece is not None for part in report.parts)
     alike = dict[str, Cause]()
     for rule, failures in failing.items():
-        values = [
-            finding.value for part, finding in failures if part.piece and finding.value is not None
-        ]
+        of_pieces = [finding.value for part, finding in failures if part.piece]
+        values = [value for value in of_pieces if value is not None]
         # Values that differ by less than 0.02, or by 1 %, count as equal.
         if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
             alike[rule] = Cause(rule, f"all {pieces} pieces: {failures[0][1].message}")
@@ -285,10 +269,8 @@ def causes(report: CheckReport) -> list[Cause]:
 
 
 def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
-    """Return whether `describe_deviations` already reports this finding.
-
-    It does if the outline is another piece's, or if outline and letter are both mirrored.
-    """
+    """Return whether `describe_deviations` already reports this finding: where the outline is
+    another piece's, or outline and letter are both mirrored."""
     mirrored = {failed.rule for failed in part.failed if "mirror" in failed.message}
     is_mirrored = {"shape", finding.rule} <= mirrored and finding.rule.startswith("letter")
     is_other = finding.rule == "shape" and finding.value is None
@@ -296,7 +278,7 @@ def _is_deviation(finding: Finding, part: ScannedPart) -> bool:
 
 
 def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
-    """Problems of assemblies for which no piece was blamed."""
+    """Yield the problems of assemblies for which no piece was blamed."""
     blamed = {part.key for part in report.all_parts if part.failed}
     kinds = defaultdict[str, dict[str, list[str]]](dict)
     for assembly in report.assemblies:
@@ -310,13 +292,10 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
         yield Cause("assembly", f"{message} (in {join_names(ids, 2)}){more}")
 
 
-# --- does it solve the catalog? -----------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Flips:
-    """The effect of turning pieces over: whether all can be turned over, and which challenges without a
-    solution by the rules then have one."""
+    """The effect of turning pieces over: whether all can be turned over, and which challenges
+    without a solution by the rules then have one."""
 
     possible: bool
     newly_solved: list[str]
@@ -325,8 +304,8 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class VerifyReport:
-    """The report of `verify` on the set and on each challenge of the catalog; `flips` is the effect of
-    turning pieces over, None if the rules allow it anyway."""
+    """The report of `verify` on the set and on each challenge of the catalog; `flips` is the effect
+    of turning pieces over, None if the rules allow it anyway."""
 
     scan: ScannedSet
     findings: tuple[Finding, ...]
@@ -343,8 +322,7 @@ class VerifyReport:
 
     @cached_property
     def minimum_gap_mm(self) -> float | None:
-        """The minimum gap between two flat parts in any solution; negative if one extends beyond
-        its outline.
+        """The minimum gap of two flat parts in any solution; negative if one exceeds its outline.
 
         Let each part's silhouette be at least c inside its outline as read. The outlines of a
         solution do not overlap, so a straight line from one part to another leaves the first
@@ -358,10 +336,7 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON.
-
-        Apart from file names, it does not depend on the names or rotations of the meshes.
-        """
+        """Return the report for JSON; it does not depend on names or rotations of meshes."""
         gap = self.minimum_gap_mm
         parts = sorted(self.scan.parts, key=lambda part: part.key)
         return {
@@ -386,8 +361,8 @@ def verify(
     budget_s: float | None = None,
     progress: Progress = no_progress,
 ) -> VerifyReport:
-    """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and assemble
-    every solution; the profile limits the gaps."""
+    """Solve the catalog with the forms of the meshes, each challenge within `budget_s`, and
+    assemble every solution; the profile limits the gaps."""
     answers = scan.solve_and_assemble(scan.limits(profile), budget_s, progress)
     findings = *set_findings(scan.parts, scan.as_printed), *scan.text_findings(profile)
     flips = None if scan.puzzle.flips else _turned_over(scan, answers, budget_s)
@@ -399,9 +374,8 @@ def _turned_over(
     scan: ScannedSet, answers: Sequence[ChallengeResult], budget_s: float | None
 ) -> Flips:
     # Balls hang in holes, so these pieces cannot be turned over.
-    if not all(
-        part.features and can_be_turned_over(part.part, part.features) for part in scan.parts
-    ):
+    pairs = [(part.part, part.features) for part in scan.parts]
+    if not all(features and can_be_turned_over(part, features) for part, features in pairs):
         return Flips(False, [], "pieces cannot be turned over: their faces differ")
     hard = tuple(result.challenge for result in answers if result.status == IMPOSSIBLE)
     turned = solve_catalog(replace(scan.as_scanned, challenges=hard), budget_s, flips=True)
@@ -415,8 +389,8 @@ def _turned_over(
 
 
 def challenge_problems(report: VerifyReport) -> list[str]:
-    """The problems found by `verify`, with challenges and with pieces that are not as drawn: one line
-    for each cause, grouped by message."""
+    """Return the problems found by `verify`, with challenges and with pieces that are not as drawn:
+    one line for each cause, grouped by message."""
     problems = describe_deviations(report.scan.parts, report.challenges)
     answers = report.challenges
     if files := sorted(part.name for part in report.scan.parts if not part.piece):

@@ -1,5 +1,5 @@
-"""The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut in
-order; and its sections."""
+"""The drawing of a board or lid as constructive solid geometry: prisms and cylinders, added and cut
+in order; and its sections."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Prism:
         return {height for _, height in shapely.get_coordinates(self.area).tolist()}
 
     def section(self, height_mm: float) -> BaseGeometry:
-        """Return its section at a height: the whole area, or a rectangle for each interval there."""
+        """Return its section at a height: the whole area, or rectangles for intervals there."""
         if self.axis == "z":
             return self.area if self.low_mm < height_mm < self.high_mm else Polygon()
         left, _, right, _ = self.area.bounds
@@ -81,12 +81,7 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Step:
-    """Shapes that are added to the solid, or cut out of it.
-
-    Attributes:
-        cuts: whether they are cut out.
-        shapes: their union counts; they may overlap.
-    """
+    """Shapes that are added to the solid, or cut out of it; they may overlap."""
 
     cuts: bool
     shapes: tuple[Prism | Cylinder, ...]
@@ -97,8 +92,8 @@ class BoardDrawing(PartDrawing):
     """One board or lid in mm, as it is printed: its lowest point at height 0, its top up.
 
     A board has the x and y of the lattice's frame, where the set's file draws its region. A lid is
-    centred over the middle of the region. A title is in the frame of the outline, as seen from above
-    (so it is mirrored when it is cut into the bottom).
+    centred over the middle of the region. A title is in the frame of the outline, as seen from
+    above (so it is mirrored when it is cut into the bottom).
 
     Attributes:
         kind: ``tray``, ``holes``, ``sockets`` or ``lid``.
@@ -136,16 +131,6 @@ def ranges_mm(steps: Sequence[Step]) -> list[tuple[float, float]]:
     return [(low, high) for low, high in pairs if high - low > 4 * _INSIDE_MM]
 
 
-@dataclass(frozen=True)
-class _Slab:
-    """A slab of material up to a height, with its sections at both ends and in the middle."""
-
-    high_mm: float
-    bottom: BaseGeometry
-    middle: BaseGeometry
-    top: BaseGeometry
-
-
 def board_drawing(
     accessory: Accessory,
     steps: tuple[Step, ...],
@@ -163,25 +148,18 @@ def board_drawing(
         >>> drawn.thickness_mm, drawn.foot.area
         (2, 600.0)
     """
-    slabs = []
-    for low, high in ranges_mm(steps):
-        slab = _Slab(
-            high,
-            bottom=section_at(steps, low + _INSIDE_MM),
-            middle=section_at(steps, (low + high) / 2),
-            top=section_at(steps, high - _INSIDE_MM),
-        )
-        if slab.middle.area > 0:
-            slabs.append(slab)
-    silhouette = shapely.union_all([slab.middle for slab in slabs])
+    slabs = [(ends, section_at(steps, sum(ends) / 2)) for ends in ranges_mm(steps)]
+    slabs = [(ends, middle) for ends, middle in slabs if middle.area > 0]
+    low_mm, high_mm = slabs[0][0][0], slabs[-1][0][1]
+    silhouette = shapely.union_all([middle for _, middle in slabs])
     return BoardDrawing(
         piece=accessory.id,
         kind=accessory.kind,
         colour=accessory.colour,
         outline=Polygon(_largest(silhouette).exterior),
-        face=_largest(slabs[-1].top),
-        foot=_largest(slabs[0].bottom),
-        thickness_mm=round(slabs[-1].high_mm, 6),
+        face=_largest(section_at(steps, high_mm - _INSIDE_MM)),
+        foot=_largest(section_at(steps, low_mm + _INSIDE_MM)),
+        thickness_mm=round(high_mm, 6),
         steps=steps,
         label=label,
         rest_mm=rest_mm,

@@ -1,5 +1,5 @@
-"""Drafting trays, boards with holes for balls, boards with sockets for pegs, lids, and the templates of
-starting positions: thin plates that show the places of the given pieces."""
+"""Drafting trays, boards with holes for balls, boards with sockets for pegs, lids, and the
+templates of starting positions: thin plates that show the places of the given pieces."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
 
     On a board with holes the centres of a piece's balls are at the height of the tops of the posts.
     The links rest on the floors of channels, which keep the piece from sliding and turning; a ball
-    one pitch further down hangs in its hole, which is open below. Walls between the holes admit only
-    pieces whose hanging balls are not joined to each other.
+    one pitch further down hangs in its hole, which is open below. Walls between the holes admit
+    only pieces whose hanging balls are not joined to each other.
 
     On a board with sockets a piece the right way up rests on the plate with its pegs in the sockets
     and a little air below them. Upside down it is higher by the pegs, and no lid closes over it.
@@ -94,8 +94,7 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         >>> len(sockets), sockets[0].diameter_mm, sockets[0].low_mm, sockets[0].high_mm
         (26, 10.4, 2.0, 4.2)
     """
-    kind = accessory.kind
-    heights = levels(puzzle, profile)
+    kind, heights = accessory.kind, levels(puzzle, profile)
     channel_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
     socket_mm = round(profile.peg_mm + 2 * profile.socket_mm, 6)
     if kind == HOLES:
@@ -109,11 +108,16 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
         low_mm = round(rest_mm - profile.title_depth_mm, 6)
         if has_texts(kind, accessory.board, profile):
             low_mm = round(rest_mm - profile.text_depth_mm, 6)
-            _refuse_thin_floor(low_mm, rest_mm, profile)
+            if low_mm < _BEYOND_TITLE_MM:
+                raise DrawingError(
+                    f"texts of board.text_depth {format_mm(profile.text_depth_mm)} leave less than "
+                    f"{format_mm(_BEYOND_TITLE_MM)} of a floor of {format_mm(rest_mm)}; choose a "
+                    "smaller board.text_depth, a thicker board.floor or board.text none"
+                )
             label = place_texts(puzzle.lattice, accessory.board, profile)
         elif block.lid is None and low_mm >= _BEYOND_TITLE_MM:
-            room = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-            label = place_title(puzzle, room, profile)
+            region = region_mm(puzzle.lattice, accessory.board.cells, profile.unit_mm)
+            label = place_title(puzzle, region, profile)
         return board_drawing(accessory, block.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     diameter_mm = socket_mm if kind == SOCKETS else profile.hole_mm
@@ -130,18 +134,9 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
     return board_drawing(accessory, (*block.steps, Step(True, tuple(cuts))), rest_mm)
 
 
-def _refuse_thin_floor(low_mm: float, rest_mm: float, profile: Profile) -> None:
-    if low_mm < _BEYOND_TITLE_MM:
-        raise DrawingError(
-            f"texts of board.text_depth {format_mm(profile.text_depth_mm)} leave less than "
-            f"{format_mm(_BEYOND_TITLE_MM)} of a floor of {format_mm(rest_mm)}; choose a smaller "
-            "board.text_depth, a thicker board.floor or board.text none"
-        )
-
-
 def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
-    """Refuse holes that are not larger than balls or have no walls between them, and channels that let
-    balls through or have no posts between them."""
+    """Refuse holes that are not larger than balls or have no walls between them, and channels that
+    let balls through or have no posts between them."""
     hole_mm = profile.hole_mm
     max_mm = round(profile.unit_mm - MIN_WALL_MM, 6)
     if not profile.ball_mm < hole_mm <= max_mm:
@@ -172,9 +167,9 @@ def _refuse_bad_sockets(wide_mm: float, profile: Profile) -> None:
         peg_mm = math.floor((max_mm - 2 * profile.socket_mm) * 100 + 1e-6) / 100
         raise DrawingError(
             f"a socket for pegs of {format_mm(profile.peg_mm)} with board.socket "
-            f"{format_mm(profile.socket_mm)} around is {format_mm(wide_mm)} wide, which leaves less than "
-            f"{format_mm(MIN_WALL_MM)} between two sockets; choose a smaller board.socket or a "
-            f"peg.diameter of {format_mm(peg_mm)} or less"
+            f"{format_mm(profile.socket_mm)} around is {format_mm(wide_mm)} wide, which leaves "
+            f"less than {format_mm(MIN_WALL_MM)} between two sockets; choose a smaller "
+            f"board.socket or a peg.diameter of {format_mm(peg_mm)} or less"
         )
 
 
@@ -202,20 +197,17 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
     if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEYOND_TITLE_MM:
         raise DrawingError(
             f"a title {format_mm(profile.title_depth_mm)} deep leaves less than "
-            f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
-            "board.title_depth, a thicker lid.thickness or board.title 0 mm"
+            f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a "
+            "smaller board.title_depth, a thicker lid.thickness or board.title 0 mm"
         )
-    across = lid.across_mm
-    front = -lid.along_mm
-    back = lid.along_mm
-    low_mm = 0.0
+    across, front, back, low_mm = lid.across_mm, -lid.along_mm, lid.along_mm, 0.0
     if isinstance(lid, SlidingLid):
         back -= across - lid.top_across_mm
         across = lid.top_across_mm
         front = lid.thumb_area().bounds[3] + _BESIDE_THUMB_MM
         low_mm = round(lid.thick_mm - profile.title_depth_mm, 6)
-    room = block.placement.to_board(shapely.box(-across, front, across, back))
-    label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, SlidingLid))
+    area = block.placement.to_board(shapely.box(-across, front, across, back))
+    label = place_title(puzzle, area, profile, mirrored=not isinstance(lid, SlidingLid))
     steps = block.placement.place_steps(lid.lid_steps())
     return board_drawing(accessory, steps, 0.0, label, low_mm if label else 0.0)
 
@@ -245,10 +237,10 @@ def draft_card(
 ) -> BoardDrawing:
     """Draft the template of a starting position.
 
-    It is a plate with the outlines of the given pieces, a dot for each free cell, a ring for each place
-    with a clue of the challenge, and an area for each blocked place; nothing is on cells that stay
-    open. It fits a tray's opening with a clearance of `CLEAR_MM` per side; for other boards it has the
-    size of the region and is used beside them. Its id is the challenge's.
+    It is a plate with the outlines of the given pieces, a dot for each free cell, a ring for each
+    place with a clue of the challenge, and an area for each blocked place; nothing is on cells that
+    stay open. It fits a tray's opening with a clearance of `CLEAR_MM` per side; for other boards it
+    has the size of the region and is used beside them. Its id is the challenge's.
 
     Raises:
         DrawingError: when the unit is so small that lines, marks or the plate vanish.
@@ -277,9 +269,8 @@ def draft_card(
     free = board.cells - given_cells - challenge.minus
     rings: dict[PointMm, Polygon] = {}
     for clue in board.other_clues(challenge.clues):
-        for centre, cells in mark_places(
-            puzzle.lattice, free & clue.cells, profile.unit_mm
-        ).items():
+        marked = mark_places(puzzle.lattice, free & clue.cells, profile.unit_mm)
+        for centre, cells in marked.items():
             if ring := _ring(puzzle, centre, cells, profile):
                 rings[centre] = ring
                 free -= cells
@@ -323,16 +314,15 @@ def _blocked_area(puzzle: PuzzleSet, cells: frozenset[Cell], profile: Profile) -
 
 
 def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
-    """Return the plate's outline: a tray's opening less the clearance, or another board's region."""
-    grown_mm = profile.board_clearance_mm - CLEAR_MM
+    """Return the plate's outline: a tray's opening less the clearance, or a board's region."""
     region = region_mm(puzzle.lattice, board.cells, profile.unit_mm)
     if board_kind(puzzle, profile) == TRAY:
-        region = mitre_offset(region, grown_mm)
+        region = mitre_offset(region, profile.board_clearance_mm - CLEAR_MM)
     parts = polygons(region)
     if len(parts) != 1:
         raise DrawingError(
-            f"the region has {len(parts)} parts that meet in points at most, so that no single plate "
-            "fits it"
+            f"the region has {len(parts)} parts that meet in points at most, so that no single "
+            "plate fits it"
         )
     return parts[0]
 

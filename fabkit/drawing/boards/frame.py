@@ -1,5 +1,5 @@
-"""The frame of a board: a rectangular block around a region, with its opening and its lid's slots; and
-the heights in it."""
+"""The frame of a board: a rectangular block around a region, with its opening and its lid's slots;
+and the heights in it."""
 
 from __future__ import annotations
 
@@ -136,8 +136,7 @@ def levels(puzzle: PuzzleSet, profile: Profile, raised_mm: float = 0.0) -> Level
     kind = board_kind(puzzle, profile)
     if kind == HOLES:
         half_mm = profile.ball_mm / 2
-        needed = profile.unit_mm + half_mm + _BELOW_BALL_MM + raised_mm
-        rest = layer_top_mm(profile, needed)
+        rest = layer_top_mm(profile, profile.unit_mm + half_mm + _BELOW_BALL_MM + raised_mm)
         floor, top = 0.0, rest + half_mm
     else:
         floor = rest = layer_top_mm(profile, profile.board_floor_mm + raised_mm)
@@ -167,16 +166,12 @@ _CHORDS = 32
 
 @dataclass(frozen=True)
 class Block:
-    """A rectangular block around a region.
+    """A rectangular block around a region: its placement, the dimensions of its lid, if any, and
+    the steps that build it, before further cuts.
 
     A closed sliding lid is its drawing, lifted to its height in `Levels`. A closed snapping lid is
     its drawing turned over (about x or y through the middle of the region's box, which is the
     same), the inner face of its plate at that height.
-
-    Attributes:
-        placement: where the middle is, and the direction of the lid.
-        lid: the dimensions of the lid; None without one.
-        steps: the steps that build the block. Further cuts come after them.
     """
 
     placement: FramePlacement
@@ -189,10 +184,10 @@ def build_block(
 ) -> Block:
     """Build the block around a region, including everything that its lid needs.
 
-    The opening is the region offset by the clearance. The front, with the notch for a finger, where a
-    sliding lid goes in, is towards negative y, or towards negative x if the board is wider than deep.
-    Holes of the region become pillars that end below the lid. If it is relieved, the opening's corners
-    have room for the sharp corners of pieces.
+    The opening is the region offset by the clearance. The front, with the notch for a finger, where
+    a sliding lid goes in, is towards negative y, or towards negative x if the board is wider than
+    deep. Holes of the region become pillars that end below the lid. If it is relieved, the
+    opening's corners have room for the sharp corners of pieces.
 
     Raises:
         DrawingError: when a wall or pillar would be too thin, a relief does not reach its
@@ -200,20 +195,18 @@ def build_block(
 
     Example:
         >>> from fabkit.profiles.profile_file import load_profile
-        >>> tray = build_block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), relieved=False)
+        >>> tray = build_block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), False)
         >>> [(step.cuts, step.shapes[0].low_mm, step.shapes[0].high_mm) for step in tray.steps[:2]]
         [(False, 0.0, 9.4), (True, 2.0, 10.4)]
     """
     reliefs = _reliefs(region, profile) if relieved else []
     straight = mitre_offset(region, profile.board_clearance_mm)
-    discs = [
-        shapely.Point(relief).buffer(profile.relief_mm, quad_segs=_CHORDS) for relief in reliefs
-    ]
+    corners = map(shapely.Point, reliefs)
+    discs = [corner.buffer(profile.relief_mm, quad_segs=_CHORDS) for corner in corners]
     opening = shapely.union_all([straight, *discs])
     placement, across_mm, along_mm = _placement(region, opening)
     if profile.lid == "none":
-        lid = None
-        wall_mm = profile.board_wall_mm
+        lid, wall_mm = None, profile.board_wall_mm
         base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
         beside, behind = across_mm + wall_mm, along_mm + wall_mm
         drawn_outer = shapely.box(-beside, -behind, beside, behind)
@@ -226,8 +219,8 @@ def build_block(
     min_mm = _LINES * profile.nozzle_mm
     if not strokes_are_at_least(outer.difference(opening), min_mm):
         raise DrawingError(
-            f"a wall or pillar inside the board would be thinner than {format_mm(min_mm)}; choose a "
-            "smaller board.clearance, a smaller board.relief or a larger unit"
+            f"a wall or pillar inside the board would be thinner than {format_mm(min_mm)}; choose "
+            "a smaller board.clearance, a smaller board.relief or a larger unit"
         )
     up_mm = base_mm + _BEYOND_MM
     cylinders = [Cylinder(relief, 2 * profile.relief_mm, rest_mm, up_mm) for relief in reliefs]
@@ -240,7 +233,7 @@ def build_block(
 
 
 def _placement(region: BaseGeometry, opening: BaseGeometry) -> tuple[FramePlacement, float, float]:
-    """Return the frame's placement, and how far the opening extends from the middle, across and along.
+    """Return the frame's placement, and how far the opening extends across and along.
 
     All four sides get the greatest extra width of any, so that the lid is centred on the region.
     """
@@ -254,10 +247,7 @@ def _placement(region: BaseGeometry, opening: BaseGeometry) -> tuple[FramePlacem
 
 
 def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
-    """Return the centres of the reliefs: the places of sharp corners of pieces.
-
-    A disc around such a corner gives it a clearance of its radius.
-    """
+    """Return the sharp corners of pieces; a disc around one gives it a clearance of its radius."""
     if profile.relief_mm == 0:
         return []
     sharp = [(here, inside) for here, inside in corner_angles(region) if inside < math.pi - 1e-6]

@@ -1,8 +1,8 @@
 """Lids: one that slides in on dovetail edges, and one that snaps on with hooks on its tongues.
 
-Everything is drawn around the origin, its front towards negative y (see `FramePlacement`). A sliding lid is
-printed as it lies in the frame, a snapping one upside down: its plate on the bed, its tongues
-upright.
+Everything is drawn around the origin, its front towards negative y (see `FramePlacement`). A
+sliding lid is printed as it lies in the frame, a snapping one upside down: its plate on the bed,
+its tongues upright.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class SlidingLid:
         return shapely.box(-beside, -self.along_mm, beside, behind)
 
     def frame_step(self, low_mm: float, outer: Polygon) -> Step:
-        """Return the two walls beside the lid and the one behind it, for the height of its bottom."""
+        """Return the walls beside and behind the lid, for the height of its bottom."""
         _, _, right, back = outer.bounds
         behind = self._wall(self.along_mm, back, low_mm)
         walls = [Prism(behind, -right, right, "x")]
@@ -125,9 +125,8 @@ class SlidingLid:
         return bumps
 
     def _wall(self, edge_mm: float, outer_mm: float, low_mm: float) -> Polygon:
-        """Return the cross-section of a wall around an edge of the lid at a distance from the middle."""
-        clearance = self.clearance_mm
-        lean = self.foot_mm + self.land_mm
+        """Return the cross-section of a wall around an edge of the lid this far from the middle."""
+        clearance, lean = self.clearance_mm, self.foot_mm + self.land_mm
         high = round(low_mm + self.wall_mm, 6)
         lip = edge_mm - (self.thick_mm - self.land_mm - lean) + clearance * math.sqrt(2)
         inner = [
@@ -144,9 +143,8 @@ class SlidingLid:
         plate = Prism(shapely.box(-across, -along, across, along), 0.0, high)
         ends = (-along - _BEYOND_MM, along + _BEYOND_MM)
         sides = (-across - _BEYOND_MM, across + _BEYOND_MM)
-        cuts = list[Prism]()
-        for edge in self._off(across):
-            cuts += [Prism(edge, *ends, "y"), Prism(_mirrored(edge), *ends, "y")]
+        long_edges = [side for edge in self._off(across) for side in (edge, _mirrored(edge))]
+        cuts = [Prism(edge, *ends, "y") for edge in long_edges]
         cuts += [Prism(edge, *sides, "x") for edge in self._off(along)]
         depth = min(_THUMB_DEPTH_MM, high / 3)
         thumb = Prism(self.thumb_area(), high - depth, high + _BEYOND_MM)
@@ -154,7 +152,7 @@ class SlidingLid:
         return Step(False, (plate,)), Step(True, tuple(cuts)), Step(True, (thumb,)), *bumps
 
     def _off(self, edge_mm: float) -> list[Polygon]:
-        """Return the cuts along an edge: above for the dovetail, below against the elephant foot."""
+        """Return the cuts along an edge: the dovetail above, the elephant foot below."""
         foot, lean = self.foot_mm, self.foot_mm + self.land_mm
         out = edge_mm + _BEYOND_MM
         rise, fall = self.thick_mm - lean + _BEYOND_MM, foot + _BEYOND_MM
@@ -221,8 +219,8 @@ def _mirrored(area: Polygon) -> Polygon:
     return affinity.scale(area, xfact=-1, origin=(0, 0))
 
 
-#: Maximum strain of the plastic when a hook passes: PLA and PETG yield at about twice this, and layers
-#: are weaker than solid filament.
+#: Maximum strain of the plastic when a hook passes: PLA and PETG yield at about twice this, and
+#: layers are weaker than solid filament.
 MAX_STRAIN = 0.02
 #: Slope of a hook's lead-in: 30 degrees.
 _LEAD_IN = math.tan(math.radians(30))
@@ -264,8 +262,7 @@ class SnapLid:
 
     @property
     def _hook(self) -> list[PointMm]:
-        """Corners of a hook on the right, as distances from the middle and from the plate: from its
-        45-degree catch to its end."""
+        """Corners of a hook from its catch to its end, away from the middle and from the plate."""
         face, tip = self.across_mm + self.clearance_mm, self.across_mm - self.catch_mm
         return [
             (face, self.tongue_mm - (face - tip)),
@@ -275,12 +272,9 @@ class SnapLid:
         ]
 
     def frame_step(self, low_mm: float, outer: Polygon) -> Step:
-        """Return the pockets in the frame for the hooks, for the height of the plate's underside.
-
-        They are the hooks' shape offset by the clearance.
-        """
-        clearance = self.clearance_mm
-        out = self.across_mm + _BEYOND_MM
+        """Return the pockets in the frame, for the height of the plate's underside: the hooks'
+        shape offset by the clearance."""
+        clearance, out = self.clearance_mm, self.across_mm + _BEYOND_MM
         (face, catch), (tip, _), (_, high), _ = self._hook
         inner = tip - clearance
         # The catch, moved by the clearance at right angles to it, meets both ends of the pocket.
@@ -308,8 +302,8 @@ class SnapLid:
 
     def _both_sides(self, area: Polygon, half_mm: float) -> tuple[Prism, ...]:
         return tuple(
-            Prism(side, place - half_mm, place + half_mm, "y")
-            for place in self.places_mm
+            Prism(side, centre - half_mm, centre + half_mm, "y")
+            for centre in self.places_mm
             for side in (area, _mirrored(area))
         )
 

@@ -1,8 +1,8 @@
 """Boards and lids in parts that join: those that are larger than the printer's bed.
 
-A board is cut along straight lines from side to side, with dovetails where its material is the same all
-around. The cuts go straight through, so each part is printed like the whole board, and the parts are
-pressed together from above.
+A board is cut along straight lines from side to side, with dovetails where its material is the same
+all around. The cuts go straight through, so each part is printed like the whole board, and the
+parts are pressed together from above.
 """
 
 from __future__ import annotations
@@ -102,10 +102,8 @@ def printed_parts(
     wholes: dict[str, str] = {}
     for whole_id, part in pairs:
         if part.id in wholes:
-            message = (
-                "has the id of a part of a board that is larger than the bed; choose another id"
-            )
-            raise InputError.of(puzzle.name, message, part.id)
+            why = "has the id of a part of a board that is larger than the bed; choose another id"
+            raise InputError.of(puzzle.name, why, part.id)
         wholes[part.id] = whole_id
     printables(puzzle, profile, [wholes.get(part_id, part_id) for part_id in ids])
     return tuple(part for whole_id, part in pairs if not ids or {whole_id, part.id} & {*ids})
@@ -142,16 +140,16 @@ def _parts_of(puzzle: PuzzleSet, whole: Printable, profile: Profile) -> Sequence
 def _grid(size: tuple[float, float], profile: Profile) -> _Grid:
     """Return the grid with the fewest parts that fit the bed; a single part if no grid does."""
     grids = []
-    for room in bed_rooms_mm(profile):
-        if sum(size) <= math.sqrt(2) * min(room):  # at 45 degrees
+    for bed in bed_rooms_mm(profile):
+        if sum(size) <= math.sqrt(2) * min(bed):  # at 45 degrees
             return _Grid(1, 1, size)
-        if min(room) >= MIN_ROOM_MM:
+        if min(bed) >= MIN_ROOM_MM:
             # All parts of a row have dovetails, except the last one.
             counts = [
                 math.ceil(round((side - _LONGEST_TAIL_MM) / (free - _LONGEST_TAIL_MM), 6))
-                for side, free in zip(size, room, strict=True)
+                for side, free in zip(size, bed, strict=True)
             ]
-            grids.append(_Grid(max(1, counts[0]), max(1, counts[1]), room))
+            grids.append(_Grid(max(1, counts[0]), max(1, counts[1]), bed))
     return min(grids, key=lambda grid: grid.count, default=_Grid(1, 1, size))
 
 
@@ -160,8 +158,8 @@ def draft_part(
 ) -> BoardDrawing:
     """Draft one of the parts of a board or lid, in the frame of the whole one.
 
-    Parts are numbered from left to right, then from front to back; dovetails point to the right and to
-    the back. Cuts avoid edges, texts and the middles of cells as far as the bed leaves a choice.
+    Parts are numbered from left to right, then from front to back; dovetails point to the right and
+    to the back. Cuts avoid edges, texts and the middles of cells as far as the bed leaves a choice.
 
     Raises:
         DrawingError: when a cut crosses a text of a second colour.
@@ -184,14 +182,14 @@ def draft_part(
     level = [shapely.LineString([(left, y), (right, y)]) for y in rows]
     upright = [shapely.LineString([(x, front), (x, back)]) for x in columns]
     edges = shapely.union_all([edges, *shapely.buffer(shapely.points(centres), _MIDDLE_MM)])
-    beside = shapely.union_all([edges, *shapely.buffer(level, _BESIDE_CROSSING_MM)])
-    area = _with_tails(area, columns, column, beside, bottom)
-    beside = _transposed(shapely.union_all([edges, *shapely.buffer(upright, _BESIDE_CROSSING_MM)]))
-    area = _with_tails(_transposed(area), rows, row, beside, _transposed(bottom))
+    avoided = shapely.union_all([edges, *shapely.buffer(level, _BESIDE_CROSSING_MM)])
+    area = _with_tails(area, columns, column, avoided, bottom)
+    avoided = _transposed(shapely.union_all([edges, *shapely.buffer(upright, _BESIDE_CROSSING_MM)]))
+    area = _with_tails(_transposed(area), rows, row, avoided, _transposed(bottom))
     area = mitre_offset(_transposed(area), -profile.joint_mm)
     around = shapely.box(*whole.outline.bounds).buffer(2 * _OUTSIDE_MM, join_style="mitre")
     high_mm = whole.thickness_mm + _OUTSIDE_MM
-    cutters = [Prism(rest, -_OUTSIDE_MM, high_mm) for rest in polygons(around.difference(area))]
+    cutters = [Prism(part, -_OUTSIDE_MM, high_mm) for part in polygons(around.difference(area))]
     label = _label_on(whole.label, area)
     steps = (*whole.steps, Step(True, tuple(cutters)))
     low_mm = whole.label_low_mm if label else 0.0
@@ -211,19 +209,17 @@ def _cuts(
     count: int,
     room_mm: float,
 ) -> list[float]:
-    """Return the x of the cuts between parts: through material, beside few edges, between the cells with
-    these middles, and about evenly spaced."""
+    """Return the x of the cuts between parts: through material, beside few edges, between the cells
+    with these middles, and about evenly spaced."""
     low, high = ends_mm
     middle = (middles_mm.min() + middles_mm.max()) / 2
     _, front, _, back = bottom.bounds
+    largest_mm = room_mm - _LONGEST_TAIL_MM
     cuts: list[float] = []
     for number in range(1, count):
-        largest_mm = room_mm - _LONGEST_TAIL_MM
-        before = cuts[-1] if cuts else low
-        begin = max(
-            before + _SMALLEST_PART_MM, high - (count - number) * largest_mm - _LONGEST_TAIL_MM
-        )
-        end = min(before + largest_mm, high - (count - number) * _SMALLEST_PART_MM)
+        before, after = cuts[-1] if cuts else low, count - number
+        begin = max(before + _SMALLEST_PART_MM, high - after * largest_mm - _LONGEST_TAIL_MM)
+        end = min(before + largest_mm, high - after * _SMALLEST_PART_MM)
         # Symmetric about the middle, as most boards are.
         steps = np.arange(
             math.ceil(round((begin - middle) / _CUT_STEP_MM, 6)),
@@ -261,27 +257,25 @@ def _tails(cut: float, edges: BaseGeometry, bottom: BaseGeometry) -> list[Polygo
     _, front, _, back = bottom.bounds
     middle = (front + back) / 2
     steps = np.arange(-math.floor((back - middle) / _TAIL_STEP_MM), (back - middle) / _TAIL_STEP_MM)
-    places = middle + steps[np.argsort(abs(steps), kind="stable")] * _TAIL_STEP_MM
+    candidates = middle + steps[np.argsort(abs(steps), kind="stable")] * _TAIL_STEP_MM
     tails: list[Polygon] = []
     middles: list[tuple[float, float]] = []
     for width in _TAIL_WIDTHS_MM:
-        end, beside = cut + _TAIL_LENGTH * width, width / 2 + _BESIDE_TAIL_MM
-        rooms = shapely.box(
-            cut - _BEHIND_TAIL_MM, places - beside, end + _BESIDE_TAIL_MM, places + beside
-        )
-        free = shapely.contains(bottom, rooms) & ~shapely.intersects(edges, rooms)
-        for place in places[free].tolist():
+        end, half_mm = cut + _TAIL_LENGTH * width, width / 2 + _BESIDE_TAIL_MM
+        ends = cut - _BEHIND_TAIL_MM, end + _BESIDE_TAIL_MM
+        boxes = shapely.box(ends[0], candidates - half_mm, ends[1], candidates + half_mm)
+        free = shapely.contains(bottom, boxes) & ~shapely.intersects(edges, boxes)
+        for middle in candidates[free].tolist():
             if all(
-                abs(place - other) >= max(_TAIL_DISTANCE * (width + other_width), _TAIL_DISTANCE_MM)
-                for other, other_width in middles
+                abs(middle - other) >= max(_TAIL_DISTANCE * (width + wide), _TAIL_DISTANCE_MM)
+                for other, wide in middles
             ):
-                middles.append((place, width))
+                middles.append((middle, width))
                 root = _TAIL_ROOT * width / 2
-                # It begins inside its part.
-                corners = [(end, place - width / 2), (end, place + width / 2)]
-                corners += [(cut, place + root), (cut - _BEHIND_TAIL_MM, place + root)]
-                corners += [(cut - _BEHIND_TAIL_MM, place - root), (cut, place - root)]
-                tails.append(Polygon(corners))
+                begin = cut - _BEHIND_TAIL_MM  # inside its part
+                corners = [(end, middle - width / 2), (end, middle + width / 2)]
+                corners += [(cut, middle + root), (begin, middle + root)]
+                tails.append(Polygon([*corners, (begin, middle - root), (cut, middle - root)]))
     return tails
 
 
@@ -296,8 +290,8 @@ def _label_on(label: Label | None, area: BaseGeometry) -> Label | None:
             contours += [outer, *counters]
             if label.inlaid and not area.contains(letter):
                 raise DrawingError(
-                    f"{label.text!r} is of a second colour, and the board is larger than the bed: the "
-                    "cut between its parts crosses a letter; choose label.inlay none and board.text "
-                    "engraved, or board.title 0 mm"
+                    f"{label.text!r} is of a second colour, and the board is larger than the bed: "
+                    "the cut between its parts crosses a letter; choose label.inlay none and "
+                    "board.text engraved, or board.title 0 mm"
                 )
     return replace(label, front=Lettering(tuple(contours))) if contours else None

@@ -27,20 +27,15 @@ _MARGIN = 0.1
 
 @dataclass(frozen=True)
 class _Text:
-    """One text of a board.
-
-    Attributes:
-        text: as it is engraved.
-        room: where its letters may be.
-        max_mm: largest cap height for its room; 0 if there is none.
-    """
+    """One text of a board as it is engraved, the area where its letters may be, and the largest cap
+    height there; 0 if there is none."""
 
     text: str
-    room: BaseGeometry
+    area: BaseGeometry
     max_mm: float
 
     def is_readable(self, height_mm: float, stroke_mm: float) -> bool:
-        """Whether its strokes have a width, with capitals of a height."""
+        """Return whether its strokes have a width, with capitals of a height."""
         _, area = _written(self.text)
         return height_mm > 0 and strokes_are_at_least(area, stroke_mm / height_mm)
 
@@ -48,7 +43,8 @@ class _Text:
 def place_texts(lattice: Lattice, board: Board, profile: Profile) -> Label:
     """Place the labels of a board on its cells, as one text.
 
-    They are written as in the set's file; or else, since capitals have wider strokes, all in capitals.
+    They are written as in the set's file; or else, since capitals have wider strokes, all
+    in capitals.
 
     Raises:
         DrawingError: when the strokes of one would be thinner than the profile's.
@@ -70,8 +66,8 @@ def place_texts(lattice: Lattice, board: Board, profile: Profile) -> Label:
     contours = list[Contour]()
     for text, height_mm in zip(texts, heights_mm, strict=True):
         letters, area = _written(text.text)
-        _, places = largest_place(area.convex_hull, text.room, height_mm, 0.0)
-        middle, _ = nearest_points(places, text.room.centroid)
+        _, places = largest_place(area.convex_hull, text.area, height_mm, 0.0)
+        middle, _ = nearest_points(places, text.area.centroid)
         contours += letters.moved(round(middle.x, 3), round(middle.y, 3), height_mm).contours
     centre = region_mm(lattice, board.cells, profile.unit_mm).centroid
     return Label(
@@ -100,24 +96,23 @@ def _fitted(
         text = label.text.upper() if capitals else label.text
         cells = region_mm(lattice, label.cells, unit_mm)
         inside = polygons(cells.buffer(-margin_mm, join_style="mitre"))
-        room = max(inside, key=lambda area: area.area, default=Polygon())
-        _, area = _written(text)
+        largest = max(inside, key=lambda area: area.area, default=Polygon())
         max_mm = 0.0
-        if not room.is_empty:
-            max_mm, _ = largest_place(area.convex_hull, room, unit_mm, 0.0)
-        yield _Text(text, room, max_mm)
+        if not largest.is_empty:
+            max_mm, _ = largest_place(_written(text)[1].convex_hull, largest, unit_mm, 0.0)
+        yield _Text(text, largest, max_mm)
 
 
 def _common_heights(texts: list[_Text], stroke_mm: float) -> list[float]:
     """Return the cap height of each text: the largest that all can have.
 
-    If that is too small for some, the longest texts have their own, and the others one for themselves.
+    If that is too small for some, the longest texts have their own, and the others one
+    for themselves.
     """
     heights_mm = dict[str, float]()
     waiting = texts
     while waiting:
-        common_mm = min(text.max_mm for text in waiting)
-        group = waiting
+        common_mm, group = min(text.max_mm for text in waiting), waiting
         if not all(text.is_readable(common_mm, stroke_mm) for text in group):
             longest = max(len(text.text) for text in waiting)
             group = [text for text in waiting if len(text.text) == longest]
@@ -137,7 +132,7 @@ def _too_thin(text: _Text, profile: Profile) -> str:
     if text.max_mm and math.isfinite(min_mm):
         larger = f" of about {format_mm(math.ceil(profile.unit_mm * min_mm / text.max_mm))}"
     return (
-        f"the text {quote(text.text)} must be {needed} to have {stroke}, and the largest that fits its "
-        f"cell is {format_mm(text.max_mm)} high; choose a shorter text, a larger unit{larger}, a smaller "
-        "label.stroke or board.text none"
+        f"the text {quote(text.text)} must be {needed} to have {stroke}, and the largest that fits "
+        f"its cell is {format_mm(text.max_mm)} high; choose a shorter text, a larger unit{larger}, "
+        "a smaller label.stroke or board.text none"
     )

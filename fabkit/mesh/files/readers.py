@@ -100,7 +100,7 @@ def read_meshes(path: Path) -> list[Mesh]:
 
 
 def _kind(content: bytes, suffix: str) -> str:
-    """The format, detected by content or else by the file's suffix."""
+    """Return the format, detected by content or else by the file's suffix."""
     start = content[: 4 * MAX_LINE]
     is_text = b"\0" not in start[:1024]
     matches = {
@@ -115,20 +115,15 @@ def _kind(content: bytes, suffix: str) -> str:
     }
     kind = next((kind for kind, matched in matches.items() if matched), suffix)
     if kind not in _READERS or not content:
-        raise _MeshFileError(
-            f"{'has an unknown format' if content else 'is empty'}; expected {_EXPECTED}"
-        )
+        fault = "has an unknown format" if content else "is empty"
+        raise _MeshFileError(f"{fault}; expected {_EXPECTED}")
     return kind
 
 
 def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
-    """The bodies that have triangles, with unique names, after checking that all corners are
-    finite.
-
-    They are counted while they are read, so that endless input stops early.
-    """
-    bodies: list[Mesh] = []
-    triangles = 0
+    """Return the bodies that have triangles, with unique names, after checking that all corners are
+    finite; counted while they are read, so that endless input stops early."""
+    bodies, triangles = list[Mesh](), 0
     for number, body in enumerate(bodies_read, start=1):
         triangles += len(body.faces)
         if number > MAX_BODIES:
@@ -140,8 +135,10 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
         corners = body.vertices[body.faces.ravel()]
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
-            place = ", ".join(f"{value:g}" for value in corners[far[0]])
-            message = f"has a corner at ({place}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            corner = ", ".join(f"{value:g}" for value in corners[far[0]])
+            message = (
+                f"has a corner at ({corner}); expected numbers of at most {MAX_COORDINATE:.0f}"
+            )
             triangle = f"triangle {far[0] // 3 + 1}"
             raise _MeshFileError(message, f"{body.name}, {triangle}" if body.name else triangle)
         bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
@@ -154,7 +151,7 @@ def _sound(file: str, bodies_read: Iterator[Mesh]) -> list[Mesh]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Unique names, without control characters, path separators and markup."""
+    """Return unique names, without control characters, path separators and markup."""
     result: list[str] = []
     for position, name in enumerate(names, start=1):
         # Remove characters that are special in terminals, web pages, shells or file systems.
@@ -175,7 +172,7 @@ def _check_corners(
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The non-empty lines of a text: number and words."""
+    """Yield the non-empty lines of a text: number and words."""
     for number, line in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
         if len(line) > MAX_LINE:
             raise _MeshFileError(f"is longer than {MAX_LINE} bytes", f"line {number}")
@@ -183,18 +180,16 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
             yield number, words
 
 
-# --- STL: triangles without names or units ---------------------------------------------------
-
 _FACET = ("facet or endsolid", "outer", "vertex", "vertex", "vertex", "endloop", "endfacet")
 
 
 def _stl_size(content: bytes) -> int:
-    """The size in bytes of a binary STL with its count of triangles."""
+    """Return the size in bytes of a binary STL with its count of triangles."""
     return 84 + 50 * int.from_bytes(content[80:84], "little")
 
 
 def _read_stl(content: bytes) -> Iterator[Mesh]:
-    """All solids of the file are one body. Normals are not used: some programs write nan."""
+    """Yield the solids of the file as one body, without normals: some programs write nan."""
     size = _stl_size(content)
     if len(content) == size:
         if size > 84 + 50 * MAX_TRIANGLES:
@@ -203,8 +198,9 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
         points = facets["f1"].reshape(-1, 3).astype(float)
     elif b"\0" in content[:1024]:
         raise _MeshFileError(
-            f"is not a complete STL file: its header announces {pluralize(size // 50 - 1, 'triangle')}, "
-            f"which take {size} bytes, and it has {len(content)}; export it again"
+            "is not a complete STL file: its header announces "
+            f"{pluralize(size // 50 - 1, 'triangle')}, which take {size} bytes, and it has "
+            f"{len(content)}; export it again"
         )
     else:
         points = _ascii_corners(content)
@@ -212,9 +208,8 @@ def _read_stl(content: bytes) -> Iterator[Mesh]:
 
 
 def _ascii_corners(content: bytes) -> Points:
-    """The corners of all facets of a complete ASCII STL."""
-    numbers = array("d")
-    step = -1  # the position in a facet, or outside a solid
+    """Return the corners of all facets of a complete ASCII STL."""
+    numbers, step = array("d"), -1  # the position in a facet, or outside a solid
     lines = _lines(re.sub(b"(?i)end solid", b"endsolid", content))
     for line, words in chain(lines, [(0, ["the end"])]):
         keyword = words[0].lower()
@@ -230,15 +225,13 @@ def _ascii_corners(content: bytes) -> Points:
 
 
 def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float) -> list[Any]:
-    """The numbers after the first word of a line."""
+    """Return the numbers after the first word of a line."""
     try:
         return [how(word) for word in words[1:]]
     except ValueError:
         text = quote(" ".join(words)[:200].strip())
         raise _MeshFileError(f"expected numbers, found {text}", f"line {line}") from None
 
-
-# --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
 
 #: OBJ statements on appearance, drawing or names; none affects the solid.
 _IGNORED = {
@@ -248,10 +241,8 @@ _IGNORED = {
 
 
 def _read_obj(content: bytes) -> Iterator[Mesh]:
-    """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
-    numbers = array("d")
-    label = ("", 0)
-    has_objects = False
+    """Yield a body for each object (``o``), without them for each group (``g``), or the file."""
+    numbers, label, has_objects = array("d"), ("", 0), False
     polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
         keyword, name = words[0], " ".join(words[1:])
@@ -268,9 +259,8 @@ def _read_obj(content: bytes) -> Iterator[Mesh]:
         elif keyword == "g" and not has_objects:
             label = (name, 0)
         elif keyword not in _IGNORED:
-            expected = "expected an OBJ file of polygons, with v, f, o and g"
-            message = f"unknown statement {quote(keyword[:200])}; {expected}"
-            raise _MeshFileError(message, f"line {line}")
+            message = f"unknown statement {quote(keyword[:200])}; expected an OBJ file of polygons"
+            raise _MeshFileError(f"{message}, with v, f, o and g", f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), polygon_lines in polygons.items():
         faces = _triangles([*polygon_lines.values()], vertices, [*polygon_lines])
@@ -281,8 +271,8 @@ def _read_off(content: bytes) -> Iterator[Mesh]:
     lines = [words for _, words in _lines(content)]
     corners, faces = map(int, (lines.pop(0)[1:] or lines.pop(0))[:2])
     if corners + faces > len(lines):
-        message = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
-        raise _MeshFileError(message)
+        counts = f"{corners} vertices and {faces} faces"
+        raise _MeshFileError(f"counts {counts}, and has {len(lines)} lines")
     points = np.array([words[:3] for words in lines[:corners]], dtype=float)
     rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
@@ -290,7 +280,7 @@ def _read_off(content: bytes) -> Iterator[Mesh]:
 
 
 def _read_ply(content: bytes) -> Iterator[Mesh]:
-    """The polygons as trimesh finds them; after that it cuts them into fans."""
+    """Yield the polygons as trimesh finds them; after that it cuts them into fans."""
     from trimesh.exchange.ply import load_ply
 
     elements = load_ply(io.BytesIO(content), skip_materials=True)["metadata"]["_ply_raw"]
@@ -352,9 +342,6 @@ def _cut_up(polygon: Points, normal: Points) -> Faces:
     return np.asarray(manifold3d.triangulate([flat]), dtype=np.int64)
 
 
-# --- GLB and 3MF: bodies at their places, in a known unit ------------------------------------
-
-
 def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64]) -> Mesh:
     """Transform a mesh; a mirroring transform also flips the winding."""
     turns = np.linalg.det(matrix[:3, :3])
@@ -371,7 +358,7 @@ def _refuse(needed: Collection[str], part: str = "") -> None:
 
 
 def _read_glb(content: bytes) -> Iterator[Mesh]:
-    """Each node with a mesh is a body; the parts of a mesh with different materials are one."""
+    """Yield a body for each node with a mesh, whose parts may differ in material."""
     import trimesh
     from trimesh.util import append_faces
 
@@ -380,9 +367,8 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     cosmetic = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
     required = tree.get("extensionsRequired", ())
     _refuse([extension for extension in required if not cosmetic.fullmatch(extension)])
-    scene = trimesh.load_scene(
-        io.BytesIO(content), file_type="glb", process=False, skip_materials=True
-    )
+    file = io.BytesIO(content)
+    scene = trimesh.load_scene(file, file_type="glb", process=False, skip_materials=True)
     # Many files have millimetres where the format has metres: nothing is over 5 m long.
     scale = 0.001 if scene.scale > 5.0 else 1.0
     to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(_TO_GLTF)
@@ -396,18 +382,10 @@ def _read_glb(content: bytes) -> Iterator[Mesh]:
     placed = [(node, *scene.graph[node]) for node in reversed(scene.graph.nodes_geometry)]
     solids = [node for node in placed if hasattr(scene.geometry[node[2]], "faces")]
     for name, nodes in groupby(solids, lambda node: name_of(node[0])):
-        parts = [
-            _moved(
-                "",
-                scene.geometry[geometry].vertices,
-                scene.geometry[geometry].faces,
-                to_mm @ transform,
-            )
-            for _, transform, geometry in nodes
-        ]
-        vertices, faces = append_faces(
-            [part.vertices for part in parts], [part.faces for part in parts]
-        )
+        shapes = [(scene.geometry[key], to_mm @ transform) for _, transform, key in nodes]
+        parts = [_moved("", shape.vertices, shape.faces, matrix) for shape, matrix in shapes]
+        points = [part.vertices for part in parts]
+        vertices, faces = append_faces(points, [part.faces for part in parts])
         yield Mesh(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
@@ -438,8 +416,7 @@ class _Object:
 
 
 class _Package:
-    """A 3MF file: models in XML, in a zip archive. Parts that need no second pass are read at
-    once."""
+    """A 3MF file: models in XML, in a zip archive."""
 
     def __init__(self, content: bytes) -> None:
         self._objects: dict[tuple[str, str], _Object] = {}
@@ -470,7 +447,7 @@ class _Package:
         self._spaces[prefix] = uri
 
     def start(self, tag: str, values: dict[str, str]) -> None:
-        """Called by the parser for each element of the XML."""
+        """Take an element of the XML from the parser."""
         if tag == _VERTEX:
             self._object.numbers.extend([float(values[key]) for key in "xyz"])
             return
@@ -502,7 +479,7 @@ class _Package:
                 self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
     def bodies(self) -> Iterator[Mesh]:
-        """Each instance of a mesh in the items of the build, without what fills its engravings."""
+        """Yield each instance of a mesh in the build's items, without what fills its engravings."""
         if not self._items:
             raise _MeshFileError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
@@ -514,11 +491,11 @@ class _Package:
 
     @staticmethod
     def _key(used: dict[str, str]) -> tuple[str, str]:
-        """The part and the id of the object that an item or a component names."""
+        """Return the part and the id of the object that an item or a component names."""
         return _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
 
     def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Mesh]:
-        """The bodies of an item or a component; each leads to a mesh or an error.
+        """Yield the bodies of an item or a component; each leads to a mesh or an error.
 
         Cyclic components end at Python's recursion limit.
         """
@@ -551,11 +528,9 @@ _INSIDE_MM = 0.01
 
 
 def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
-    """The meshes of an item, without what a second colour fills: letters leave their engravings open,
-    and tiles that reach the sides of a piece become one with it.
-
-    Inlays are components of their own, or surfaces of the same mesh.
-    """
+    """Yield the meshes of an item, without inlays (components of their own, or surfaces of the
+    same mesh): letters leave their engravings open, and tiles that reach the sides become one with
+    the piece."""
     surfaces = [(mesh, shell) for mesh in meshes for shell in shells(mesh)]
     if len(surfaces) < 2:
         yield from meshes
@@ -566,7 +541,7 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
     corners = set(map(tuple, around.tolist()))
 
     def role(mesh: Mesh, shell: Shell) -> str:
-        """Whether a surface is a ``letter`` or a ``tile`` of a second colour, or neither: ``body``."""
+        """Return what a surface is: ``letter`` or ``tile`` of a second colour, or ``body``."""
         points = mesh.vertices[np.unique(mesh.faces[shell.faces])]
         below, above = points.min(axis=0), points.max(axis=0)
         is_flat = above[2] - below[2] <= _MOST_HEIGHT * (high[2] - low[2])
@@ -578,28 +553,24 @@ def _without_inlays(meshes: Sequence[Mesh]) -> Iterator[Mesh]:
         is_inside = (below > low + _INSIDE_MM) & (above < high - _INSIDE_MM)
         return "letter" if is_inside[:2].all() else "tile"
 
-    roles = [role(mesh, shell) for mesh, shell in surfaces]
+    roles = [(mesh, shell.faces, role(mesh, shell)) for mesh, shell in surfaces]
     tiles = [
-        welded(mesh.name, mesh.vertices, mesh.faces[shell.faces])
-        for (mesh, shell), its_role in zip(surfaces, roles, strict=True)
+        welded(mesh.name, mesh.vertices, mesh.faces[faces])
+        for mesh, faces, its_role in roles
         if its_role == "tile"
     ]
     for mesh in meshes:
-        of_mesh = [
-            (shell.faces, its_role)
-            for (other, shell), its_role in zip(surfaces, roles, strict=True)
-            if other is mesh
-        ]
+        of_mesh = [(faces, its_role) for other, faces, its_role in roles if other is mesh]
         kept = [faces for faces, its_role in of_mesh if its_role == "body"]
         if len(kept) == len(of_mesh) and not (mesh is body and tiles):
             yield mesh
         elif kept:
-            rest = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
-            yield joined([rest, *tiles]) if mesh is body else rest
+            bare = welded(mesh.name, mesh.vertices, mesh.faces[np.sort(np.concatenate(kept))])
+            yield joined([bare, *tiles]) if mesh is body else bare
 
 
 def _folded(name: str) -> str:
-    """Names of parts are compared without case, and with or without a slash at the start."""
+    """Return the name of a part as it is compared: without case, and slashes around it."""
     return unquote(name).strip("/").casefold()
 
 

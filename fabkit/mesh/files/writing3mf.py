@@ -1,5 +1,4 @@
-"""Writing 3MF files with lib3mf: named, coloured objects at their places. Equal objects give equal
-bytes."""
+"""Writing 3MF files with lib3mf: named, coloured objects; equal ones give equal bytes."""
 
 from __future__ import annotations
 
@@ -56,8 +55,8 @@ class Package3mf:
         thumbnail: a PNG image; empty for none.
         parts: extra parts by name, for specific programs.
         has_components: whether the solids of an object are components with a colour group each, as
-            OrcaSlicer and Bambu Studio read them; otherwise they are ranges of triangles of one mesh,
-            as PrusaSlicer does (2.5 makes an object of each component).
+            OrcaSlicer and Bambu Studio read them; otherwise they are ranges of triangles of one
+            mesh, as PrusaSlicer does (2.5 makes an object of each component).
     """
 
     objects: tuple[Object3mf, ...]
@@ -68,7 +67,7 @@ class Package3mf:
 
 
 def write_3mf(package: Package3mf) -> bytes:
-    """The bytes of a 3MF file. Vertices are shared within each solid, never between solids.
+    """Return the bytes of a 3MF file. Vertices are shared within each solid, never between solids.
 
     Raises:
         ExternalError: when the library cannot be loaded, or cannot write it.
@@ -100,9 +99,9 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     numbers = itertools.count(1)
 
     def identity(kind: str) -> str:
-        """The UUID of an object or item, the same for the same place in every file."""
-        own = uuid.UUID("8f0c8a52-6f1d-5d6a-9c41-d5b1f6d0a3e7")
-        return str(uuid.uuid5(own, f"{kind} {next(numbers)}"))
+        """Return the UUID of an object or item, the same for the same place in every file."""
+        namespace = uuid.UUID("8f0c8a52-6f1d-5d6a-9c41-d5b1f6d0a3e7")
+        return str(uuid.uuid5(namespace, f"{kind} {next(numbers)}"))
 
     model.SetUnit(library.ModelUnit.MilliMeter)
     model.SetBuildUUID(identity("build"))
@@ -115,18 +114,16 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
         mesh = model.AddMeshObject()
         mesh.SetName(name)
         mesh.SetUUID(identity("mesh"))
-        vertices, faces = append_faces(
-            [solid.mesh.vertices for solid in parts], [solid.mesh.faces for solid in parts]
-        )
+        meshes = [solid.mesh for solid in parts]
+        vertices, faces = append_faces([x.vertices for x in meshes], [x.faces for x in meshes])
         positions = (library.Position * len(vertices)).from_buffer_copy(vertices.astype(np.float32))
         triangles = (library.Triangle * len(faces)).from_buffer_copy(faces.astype(np.uint32))
         mesh.SetGeometry(positions, triangles)
         first = colours[parts[0].colour]
         mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
         if len(parts) > 1:
-            mesh.SetAllTriangleProperties(
-                [colours[solid.colour] for solid in parts for _ in solid.mesh.faces]
-            )
+            of_faces = [colours[solid.colour] for solid in parts for _ in solid.mesh.faces]
+            mesh.SetAllTriangleProperties(of_faces)
         return mesh
 
     written = list[Any]()
@@ -176,10 +173,7 @@ def _colours(model: Any, wrapper: Any, library: Any, package: Package3mf) -> dic
 
 
 def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
-    """PrusaSlicer's configuration: the triangles and the extruder of each part.
-
-    The format is that of PrusaSlicer's own files (tested with 2.5).
-    """
+    """Return PrusaSlicer's configuration (tested with 2.5): triangles and extruder of parts."""
     config = ElementTree.Element("config")
     for package_object, number in zip(objects, ids, strict=True):
         whole = ElementTree.SubElement(config, "object", id=str(number), instances_count="1")
@@ -198,10 +192,8 @@ def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
 def _plate_config(
     objects: Sequence[Object3mf], ids: Sequence[int], part_ids: Sequence[Sequence[int]]
 ) -> bytes:
-    """OrcaSlicer's and Bambu Studio's configuration: the extruder of each part, the objects of each plate.
-
-    The format is that of their importer, ``src/libslic3r/Format/bbs_3mf.cpp``.
-    """
+    """Return OrcaSlicer's and Bambu Studio's configuration, as ``src/libslic3r/Format/bbs_3mf.cpp``
+    reads it: the extruder of each part, the objects of each plate."""
     config = ElementTree.Element("config")
     for package_object, number, parts in zip(objects, ids, part_ids, strict=True):
         whole = ElementTree.SubElement(config, "object", id=str(number))

@@ -45,7 +45,7 @@ class Assembly:
         min_gap_mm: the smallest gap between two parts; None if none are side by side.
         max_gap_mm: the largest gap along a shared edge; None if none is long enough.
         outside_mm: how far a part reaches out of the region.
-        is_measured: whether all parts bound a volume, so that overlaps could be measured.
+        is_measured: whether all parts bound a volume; otherwise overlaps are unknown.
         messages: what is wrong, a sentence for each pair and part.
     """
 
@@ -63,7 +63,7 @@ class Assembly:
         return not self.messages
 
     def document(self) -> dict[str, Any]:
-        """The measurements and messages, for JSON."""
+        """Return the measurements and messages, for JSON."""
         sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
         measured = {size: getattr(self, size) for size in sizes}
         rounded = {size: mm and round(mm, DIGITS) for size, mm in measured.items()}
@@ -90,9 +90,8 @@ def assemble(
         for placement in placements_on(sides[key], cells)
     ]
     lattice, unit_mm = placements[0][0].lattice, placements[0][0].unit_mm
-    silhouettes = np.array(
-        [piece.place(piece.silhouette(), [pose])[0] for piece, pose in placements]
-    )
+    outlines = [piece.place(piece.silhouette(), [pose])[0] for piece, pose in placements]
+    silhouettes = np.array(outlines)
     keys = np.array([piece.key for piece, _ in placements])
     area = region_mm(lattice, challenge.region, unit_mm)
     outside_mm = defaultdict[str, float](float)
@@ -109,10 +108,10 @@ def assemble(
     for pair in np.flatnonzero(gaps_mm < profile.gap_min_mm):
         (piece, pose), (other, other_pose) = placements[i[pair]], placements[j[pair]]
         if piece.is_solid and other.is_solid:
-            solid, beside = piece.at(pose), other.at(other_pose)
-            overlaps_mm3[pair] = (solid ^ beside).volume()
+            solid, other_solid = piece.at(pose), other.at(other_pose)
+            overlaps_mm3[pair] = (solid ^ other_solid).volume()
             # The library searches only up to this distance.
-            apart_mm = solid.min_gap(beside, profile.gap_min_mm)
+            apart_mm = solid.min_gap(other_solid, profile.gap_min_mm)
             gaps_mm[pair] = apart_mm if overlaps_mm3[pair] <= TINY_MM3 else 0.0
     edges_mm = _edge_gaps_mm(placements, i, j)
     worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
@@ -120,8 +119,8 @@ def assemble(
         pairs = (keys[i] == key) & (keys[j] == other_key)
         sizes = overlaps_mm3[pairs].max(), gaps_mm[pairs].min(), edges_mm[pairs].max()
         worst[key, other_key] = sizes
-    open_ = sorted({piece.key for piece, _ in placements if not piece.is_solid})
-    messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_]
+    open_keys = sorted({piece.key for piece, _ in placements if not piece.is_solid})
+    messages = [f"{key} is not closed; its overlaps cannot be measured" for key in open_keys]
     for both_keys, sizes in worst.items():
         messages += _pair_problems(" and ".join(both_keys), *sizes, profile)
     messages += [
@@ -135,7 +134,7 @@ def assemble(
         min(gaps_mm.tolist(), default=None),
         max(edges_mm[edges_mm >= 0].tolist(), default=None),
         max(outside_mm.values()),
-        not open_,
+        not open_keys,
         tuple(messages),
     )
 
@@ -143,7 +142,7 @@ def assemble(
 def _pair_problems(
     both: str, overlap_mm3: float, gap_mm: float, edge_mm: float, profile: Profile
 ) -> Iterator[str]:
-    """What is wrong between two parts, or a part and the board."""
+    """Yield what is wrong between two parts, or a part and the board."""
     least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
     if overlap_mm3 > TINY_MM3:
         yield f"{both} overlap by {overlap_mm3:.3f} mm3"
@@ -155,7 +154,7 @@ def _pair_problems(
 
 
 def ball_setup(parts: Mapping[str, Part], board: Part | None) -> BallSetup:
-    """The orientations in which fitted ball pieces lie flat, and the board if it is closed."""
+    """Return the orientations in which ball pieces lie flat, and the board if it is closed."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches)
     sides = {key: ball_orientations(key, part, unit_mm) for key, part in parts.items()}
@@ -167,7 +166,7 @@ def ball_setup(parts: Mapping[str, Part], board: Part | None) -> BallSetup:
 def _edge_gaps_mm(
     placements: Sequence[PosedPiece], i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> Points:
-    """For pairs of placements, the largest gap along the edges that two flat parts share, at
+    """Return for pairs of placements the largest gap along the edges that two flat parts share, at
     mid-height; -inf if there are none. It occurs at the ends of the measured segments, or at
     corners beside them."""
     borders = np.array([_border(*placement) for placement in placements])
@@ -181,23 +180,23 @@ def _edge_gaps_mm(
     pair_of = pair_of[line_of[:-1][goes_on][long]]
     ends = shapely.line_interpolate_point(edges[long][:, None], [_END_ZONE_MM, -_END_ZONE_MM])
     stretches = shapely.linestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
-    beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
+    strips = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
     sections = np.array([piece.place(piece.section, [pose])[0] for piece, pose in placements])
-    found_mm = np.full(len(i), -math.inf)
+    largest_mm = np.full(len(i), -math.inf)
     for near_side, far_side in ((i, j), (j, i)):
         sides, others = sections[near_side[pair_of]], sections[far_side[pair_of]]
         nearest = shapely.shortest_line(shapely.boundary(sides)[:, None], ends)
         gaps_mm = shapely.distance(shapely.get_point(nearest, 0), others[:, None])
-        np.maximum.at(found_mm, pair_of, gaps_mm.max(axis=1))
+        np.maximum.at(largest_mm, pair_of, gaps_mm.max(axis=1))
         points, side_of = shapely.get_coordinates(sides, return_index=True)
         corners = shapely.points(points)
-        near = shapely.contains(beside[side_of], corners)
-        gaps_mm = shapely.distance(corners[near], others[side_of[near]])
-        np.maximum.at(found_mm, pair_of[side_of[near]], gaps_mm)
-    return found_mm
+        is_beside = shapely.contains(strips[side_of], corners)
+        gaps_mm = shapely.distance(corners[is_beside], others[side_of[is_beside]])
+        np.maximum.at(largest_mm, pair_of[side_of[is_beside]], gaps_mm)
+    return largest_mm
 
 
 def _border(piece: OrientedPiece, pose: Pose) -> BaseGeometry:
-    """The outline of a flat part as read, in a pose, in frame points; empty for other parts."""
+    """Return the outline of a flat part in a pose, in frame points; empty for other parts."""
     rings = piece.flat.outline.rings if piece.flat and piece.flat.outline else ()
     return shapely.MultiLineString([posed([*ring, ring[0]], pose) for ring in rings])

@@ -31,10 +31,8 @@ _END_MM = 3.0
 _END_PART = 0.25
 #: A side is measured this part of that distance outwards, where no other side interferes.
 _OUT_PART = 0.8
-
 #: Less of a normal than this is rounding.
 _PARALLEL = 1e-6
-
 #: A drawn side: the piece (empty for the region), and its index there.
 Side = tuple[str, int]
 
@@ -92,17 +90,14 @@ class PieceInsets:
         self._corners_mm: dict[tuple[int, int, float, float], float] = {}
 
     def ends_at(self, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
-        """The ends of each side where the piece covers these cells, what is inside on the left.
-
-        Raises:
-            InputError: when it does not have that shape.
-        """
+        """Return the ends of each side where the piece covers these cells, what is inside on the
+        left; raise `InputError` if it does not have that shape."""
         _, pose = placements_on([self.piece], cells)[0]
         sides = (posed(ends, pose) for ends in self.ends)
         return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
 
     def corner_mm(self, first: int, second: int, along: Sequence[float]) -> float:
-        """The inset of the corner of two sides, along a combination of their normals."""
+        """Return the inset of the corner of two sides, along a combination of their normals."""
         key = first, second, round(along[0], 6), round(along[1], 6)
         if key not in self._corners_mm:
             (corner,) = {*self.ends[first]} & {*self.ends[second]}
@@ -119,7 +114,7 @@ class PieceInsets:
 def contacts(
     lattice: Lattice, solution: Solution, pieces: Mapping[str, PieceInsets]
 ) -> list[Contact]:
-    """The contacts of a solution's pieces with each other and the border, once per pair of sides.
+    """Return the contacts of a solution's pieces, also with the border, once per pair of sides.
 
     Raises:
         InputError: when a piece does not have the shape that the layout asks for.
@@ -150,15 +145,15 @@ def contacts(
                 corners.append((key, number, after))
 
     def contact(
-        piece: str, own: Sequence[tuple[int, float]], own_mm: float, other: Side, place: Any
+        piece: str, levers: Sequence[tuple[int, float]], own_mm: float, other: Side, point: Any
     ) -> Contact:
         key, number = other
-        sides = [((piece, side), lever) for side, lever in own]
+        sides = [((piece, side), lever) for side, lever in levers]
         sides += [(other, 1.0)] if key or solution.clearance_mm is not None else []
-        x, y = (-normals[key][number]).tolist()
-        place_mm = ((np.array(place) - lowest) * step).tolist()
+        normal = (-normals[key][number]).tolist()
+        point_mm = ((np.array(point) - lowest) * step).tolist()
         room_mm = own_mm + float(inside_mm[key][number])
-        return Contact((piece, key), tuple(sides), (x, y), room_mm, (place_mm[0], place_mm[1]))
+        return Contact((piece, key), tuple(sides), tuple(normal), room_mm, tuple(point_mm))
 
     edge_contacts: dict[frozenset[Side], Contact] = {}
     for (start, end), (key, number) in owners.items():
@@ -175,26 +170,25 @@ def contacts(
             # If the corner points towards that side, and none of its sides runs along it.
             if other[0] != key and min(along) > _PARALLEL:
                 own_mm = pieces[key].corner_mm(first, second, along)
-                own = [(first, along[0]), (second, along[1])]
-                at_corners.append(contact(key, own, own_mm, other, corner))
+                levers = [(first, along[0]), (second, along[1])]
+                at_corners.append(contact(key, levers, own_mm, other, corner))
     return [*edge_contacts.values(), *at_corners]
 
 
 def _normals(ends: Points) -> Points:
-    """The outward unit normals of sides."""
+    """Return the outward unit normals of sides."""
     along = ends[:, 1] - ends[:, 0]
-    out: Points = along[:, ::-1] * [1, -1] / np.linalg.norm(along, axis=1)[:, None]
-    return out
+    return np.asarray(along[:, ::-1] * [1, -1] / np.linalg.norm(along, axis=1)[:, None])
 
 
 def _sides(lattice: Lattice, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
-    """The ends of the straight sides of an area, with the area on the left."""
+    """Return the ends of the straight sides of an area, with the area on the left."""
     rings = rings_of_cells(lattice, cells)
     return [ends for ring in rings for ends in zip(ring, (*ring[1:], ring[0]), strict=True)]
 
 
 def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
-    """The insets of a piece's section at mid-height from each of its drawn sides."""
+    """Return the insets of a piece's section at mid-height from each of its drawn sides."""
     start, end = ends[:, 0], ends[:, 1]
     length = np.linalg.norm(end - start, axis=1)[:, None]
     along, cut = (end - start) / length, np.minimum(_END_MM, _END_PART * length)

@@ -28,11 +28,8 @@ from fabkit.profiles.profile import Profile
 def inspect_balls(
     part: Part, identity: ScannedPart, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """All findings on one ball piece, in the order of the rules.
-
-    Places are seen from above, as printed. An unknown part has only that finding and those on its
-    mesh.
-    """
+    """Return all findings on one ball piece, in the order of the rules, with places seen from
+    above, as printed. An unknown part has only that finding and those on its mesh."""
     if part.balls is None:
         unknown = Finding("ball-shape", False, None, None, "", part.reason)
         return [*mesh_findings(part), unknown]
@@ -43,9 +40,8 @@ def inspect_balls(
         *check_limits("ball-read", part.balls.off_mm, maximum=TOLERANCE_MM),
         _shape(part, part.balls, on_bed, identity, puzzle),
         *_sizes(part, part.balls, on_bed, profile),
-        *_room(part, part.balls, profile),
-        # Balls have no recesses or letters, and are printed in their orientation, unlike flat
-        # pieces.
+        *_cells(part, part.balls, profile),
+        # Balls have no recesses or letters, and are printed in their orientation.
         *printing_findings(as_printed, replace(profile, fit="none", facing="up")),
     ]
 
@@ -53,7 +49,7 @@ def inspect_balls(
 def _shape(
     part: Part, balls: Balls, on_bed: _OnBed, identity: ScannedPart, puzzle: PuzzleSet
 ) -> Finding:
-    """The finding on whether a part is its piece, with the links that are wrong."""
+    """Return the finding on whether a part is its piece, with the links that are wrong."""
     mirror = "the mirror image of " if identity.mirrored else ""
     if ambiguity := ambiguity_finding("ball-shape", part, f"{mirror}{identity.piece}"):
         return ambiguity
@@ -62,10 +58,10 @@ def _shape(
         message = f"it {what} {mirror}{' and '.join(identity.alike)}"
         return Finding("ball-shape", not mirror, None, None, "", message)
     body = puzzle.piece(identity.piece or "").body
-    wanted = {frozenset(bond) for bond in body.bonds} if body else set()
-    wrong = sorted(map(sorted, wanted ^ {frozenset(bond) for bond in balls.shape.bonds}))
+    bonds = {frozenset(bond) for bond in body.bonds} if body else set()
+    wrong = sorted(map(sorted, bonds ^ {frozenset(bond) for bond in balls.shape.bonds}))
     changes = [
-        f"the link {low}-{high} is {'missing' if frozenset((low, high)) in wanted else 'extra'}"
+        f"the link {low}-{high} is {'missing' if frozenset((low, high)) in bonds else 'extra'}"
         for low, high in wrong
     ]
     message = (
@@ -77,10 +73,9 @@ def _shape(
 
 
 def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterator[Finding]:
-    """Findings on pitch, balls, links, gaps, what is neither ball nor link, slits, and the flat."""
-    ball_mm, unit_mm = profile.ball_mm, profile.unit_mm
-    shape = balls.shape
-    places = np.array(shape.balls, float) * balls.pitch_mm
+    """Yield findings on pitch, balls, links, gaps, stray material, slits, and the flat."""
+    ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
+    middles = np.array(shape.balls, float) * balls.pitch_mm
     yield from check_limits("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
     widths = [(width, on_bed.mark([i])) for i, width in enumerate(balls.diameters_mm)]
     yield from check_limits("ball-diameter", widths, *near(ball_mm))
@@ -88,30 +83,29 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     links = []
     for width, bond in zip(balls.links_mm, shape.bonds, strict=True):
         is_on_bed = set(on_bed.lowest).issuperset(bond)
-        wanted = height_on_bed_mm(profile) if is_on_bed else profile.link_mm
-        links.append((width - wanted, wanted, bond))
-    for off, wanted, bond in sorted(links)[:1]:
+        asked_mm = height_on_bed_mm(profile) if is_on_bed else profile.link_mm
+        links.append((width - asked_mm, asked_mm, bond))
+    for off, asked_mm, bond in sorted(links)[:1]:
         # Chords of 24 segments take as much as the tolerance off a link of 9 mm.
-        link = [(off + wanted, on_bed.mark(bond))]
-        yield from check_limits("ball-link", link, wanted - 2 * TOLERANCE_MM)
+        link = [(off + asked_mm, on_bed.mark(bond))]
+        yield from check_limits("ball-link", link, asked_mm - 2 * TOLERANCE_MM)
     gaps = []
     for pair in adjacent_pairs(shape):
         if pair not in shape.bonds:
-            cut = cross_sections(part.aligned.as_trimesh, places[[*pair]], [0.0])[0]
+            cut = cross_sections(part.aligned.as_trimesh, middles[[*pair]], [0.0])[0]
             apart_mm = balls.pitch_mm - sum(balls.diameters_mm[i] for i in pair) / 2
             gaps.append((apart_mm if cut.is_empty else 0.0, on_bed.mark(pair)))
     yield from check_limits("ball-gap", gaps, max(0.0, unit_mm - ball_mm - TOLERANCE_MM))
-    stray_mm = float(distance_to_skeleton(part.vertices, places, shape.bonds).max())
+    stray_mm = float(distance_to_skeleton(part.vertices, middles, shape.bonds).max())
     what = "the largest distance of the surface from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
     yield from check_limits("ball-stray", stray_mm, maximum=most_mm, what=what)
     if part.aligned.is_solid:
         # Half as thick as links, or as what the flat leaves of those on the bed.
         core_mm = min(profile.link_mm, 2 * profile.ball_flat_mm) / 4 * balls.pitch_mm / unit_mm
-        cores = capsules(places, shape.bonds, core_mm)
-        missing_mm3 = [(core - part.aligned.manifold).volume() for core in cores]
-        marks = map(on_bed.mark, shape.bonds)
-        missing = zip(missing_mm3, marks, strict=True)
+        cores = zip(capsules(middles, shape.bonds, core_mm), shape.bonds, strict=True)
+        solid = part.aligned.manifold
+        missing = [((core - solid).volume(), on_bed.mark(bond)) for core, bond in cores]
         yield from check_limits("ball-slit", missing, maximum=TINY_MM3, unit="mm3")
     flats = []
     for i in on_bed.lowest:
@@ -123,21 +117,19 @@ def _sizes(part: Part, balls: Balls, on_bed: _OnBed, profile: Profile) -> Iterat
     yield from check_limits("ball-flat", flats, round(0.9 * flat_mm, 3))
     if not on_bed.flat.is_empty:
         tilt = on_bed.tilt_degrees
-        message = "it does not lie on its flat in its file; rotate it in the slicer"
-        message = message if tilt > 0.1 else "it lies on its flat"
+        tilted = "it does not lie on its flat in its file; rotate it in the slicer"
+        message = tilted if tilt > 0.1 else "it lies on its flat"
         yield Finding("ball-orientation", tilt <= 0.1, tilt, 0.1, "deg", message)
 
 
 def height_on_bed_mm(profile: Profile) -> float:
-    """The height of a link on the bed, cut by the flat: its smallest width."""
+    """Return the height of a link on the bed, cut by the flat: its smallest width."""
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
-def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
-    """The finding on whether a part stays inside its own cells in every orientation on a board.
-
-    If so, two pieces on their own cells never touch.
-    """
+def _cells(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
+    """Yield the finding on whether a part stays inside its own cells in every orientation on a
+    board, so that two pieces never touch."""
     least_mm = profile.gap_min_mm / 2
     try:
         poses = flat_poses(balls.shape)
@@ -146,20 +138,17 @@ def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
         return
     # The silhouette does not depend on the rotation on the board, or on the side seen; but the
     # balls in the board's plane may differ.
-    places = np.array(balls.shape.balls, float)
-    rooms = []
+    middles = np.array(balls.shape.balls, float)
+    distances_mm = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
-        in_plane = places[:, axis] == places[balls.shape.base()[0], axis]
-        plane = np.roll(places[in_plane], 2 - axis, 1)
+        in_plane = middles[:, axis] == middles[balls.shape.base()[0], axis]
+        plane = np.roll(middles[in_plane], 2 - axis, 1)
         low, high = (balls.pitch_mm * (plane + end) for end in (-0.5, 0.5))
         # Touching squares are joined despite rounding errors.
         cells = shapely.union_all(shapely.box(*low.T[:2], *high.T[:2]), grid_size=1e-6)
         from_above = silhouette(Mesh("", np.roll(part.vertices, 2 - axis, 1), part.mesh.faces))
-        rooms.append((inside_mm(from_above, cells), None))
-    yield from check_limits("ball-cells", rooms, least_mm)
-
-
-# --- on the bed ---------------------------------------------------------------------------
+        distances_mm.append((inside_mm(from_above, cells), None))
+    yield from check_limits("ball-cells", distances_mm, least_mm)
 
 
 class _OnBed(NamedTuple):
@@ -179,17 +168,15 @@ class _OnBed(NamedTuple):
     tilt_degrees: float
 
     def mark(self, balls: Sequence[int]) -> BaseGeometry:
-        """The area of some balls from above, for a drawing."""
+        """Return the area of some balls from above, for a drawing."""
         return shapely.multipoints(self.middles[[*balls], :2]).convex_hull.buffer(1.0)
 
 
 def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
     """Lay a piece on its flat, however its facets are rotated."""
-    mesh, faces = part.aligned.as_trimesh, part.mesh.faces
-    pitch_mm = balls.pitch_mm
+    mesh, faces, pitch_mm = part.aligned.as_trimesh, part.mesh.faces, balls.pitch_mm
     middles = np.array(balls.shape.balls, float) * pitch_mm
-    axes = np.vstack([np.eye(3), -np.eye(3)])
-    tilt = 0.0
+    axes, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
 
     def lowest_faces(up: Points, near_mm: float) -> NDArray[np.bool_]:
         heights = mesh.triangles @ up
@@ -210,8 +197,8 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
     # It has at least a twentieth of a cell; that under one ball has a quarter.
     if mesh.area_faces[flat].sum() > 0.05 * pitch_mm**2:
         up = _across(part.vertices, faces[flat])
-        own = _across(part.mesh.vertices, faces[flat])
-        tilt = math.degrees(math.atan2(math.hypot(own[0], own[1]), own[2]))
+        in_file = _across(part.mesh.vertices, faces[flat])
+        tilt = math.degrees(math.atan2(math.hypot(in_file[0], in_file[1]), in_file[2]))
     else:
         flat[:] = False
         up = max(axes, key=lambda axis: len(lowest_balls(axis)))
@@ -225,7 +212,7 @@ def _place_on_bed(part: Part, balls: Balls) -> _OnBed:
 
 
 def _across(vertices: Points, faces: Faces) -> Points:
-    """The unit vector across faces of one plane that points to the side of the body's middle."""
+    """Return the unit vector across faces of one plane that points towards the body's middle."""
     from trimesh.points import plane_fit
 
     middle, across = plane_fit(vertices[np.unique(faces)])

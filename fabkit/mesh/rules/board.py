@@ -1,5 +1,5 @@
-"""Rules on boards and lids: holes and channels or sockets, frame and floor; and whether a lid fits its
-board, can be closed, stays closed, and withstands the bending.
+"""Rules on boards and lids: holes and channels or sockets, frame and floor; and whether a lid fits
+its board, can be closed, stays closed, and withstands the bending.
 
 A plain lid slides in, one with tongues is turned over and pressed down. Both are moved in steps of
 half a millimetre, and at each step the volume of the overlap is measured.
@@ -18,6 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
+from fabkit.drawing.magnets import bisect_largest
 from fabkit.drawing.outline import corner_angles, mitre_offset, region_mm
 from fabkit.mesh.board_fit import (
     ZRange,
@@ -64,7 +65,8 @@ _STEP_MM = 0.5
 _CATCH_MM = 0.03
 #: A closed lid catches within this distance (mm) of its end.
 _CATCH_WITHIN_MM = 25.0
-#: A lid is placed this much (mm) above its support, since touching faces overlap in single precision.
+#: A lid is placed this much (mm) above its support, since touching faces overlap in single
+#: precision.
 _ABOVE_MM = 0.005
 #: How far below the lid the board is considered, and the hooks' path.
 _BELOW_MM = 1.0
@@ -75,7 +77,7 @@ _TINY_MM3 = 0.01
 def inspect_board(
     part: Part, others: Sequence[Part], puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """All findings on one board or lid, in the order of the rules.
+    """Return all findings on one board or lid, in the order of the rules.
 
     Findings on a board with its lid are with the lid. Its counterpart is searched in `others`, all
     boards and lids of the scan.
@@ -107,7 +109,7 @@ def inspect_board(
 
 
 def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
-    """The finding on whether it is a board of the set, of the right kind, or its lid."""
+    """Return the finding on whether it is a board of the set, of the right kind, or its lid."""
     if part.board is None:
         message = f"it cannot be identified: {part.reason}"
         return Finding("board-read", False, None, None, "", message)
@@ -123,14 +125,14 @@ def _board_finding(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
         message = f"it is {what}, with a unit of {part.unit_mm:.3f} mm; expected {unit_mm:g} mm"
         return Finding("board-read", False, part.unit_mm, unit_mm, "mm", message)
     message = f"it is {what}, of kind {part.kind} (a match of {part.score:.0%}"
-    message += (
-        f"; {part.runner_up[0]} would be one of {part.runner_up[1]:.0%})" if part.runner_up else ")"
-    )
+    if part.runner_up:
+        message += "; {} would be one of {:.0%}".format(*part.runner_up)
+    message += ")"
     return Finding("board-read", True, None, None, "", message)
 
 
 def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
-    """The clearances around a board's region just above where pieces rest, and their places."""
+    """Return the clearances around a board's region just above where pieces rest, and where."""
     assert part.board is not None
     points, outwards = edge_samples(region_mm(lattice, part.board.cells, part.unit_mm))
     cuts = [_without_joints(part, height) for height in _near_ends(_above(part)[:1])]
@@ -139,12 +141,12 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
 
 
 def _above(part: Part) -> list[ZRange]:
-    """The ranges of height above what pieces rest on."""
+    """Return the ranges of height above what pieces rest on."""
     return [slab for slab in z_ranges(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
 
 
 def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
-    """The widths of channels about halfway between neighbouring cells; 0 where there is none."""
+    """Return the widths of channels about halfway between neighbouring cells; 0 for none."""
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
         return []
@@ -158,7 +160,7 @@ def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
 
 
 def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
-    """The middles of all pairs of neighbouring cells, shape (2, n, 2)."""
+    """Return the middles of all pairs of neighbouring cells, shape (2, n, 2)."""
     assert part.board is not None
     middles = cell_centres_mm(lattice, part.board, part.unit_mm)
     away = np.linalg.norm(middles[:, None] - middles, axis=2)
@@ -166,14 +168,14 @@ def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
 
 
 def _halfway(starts: Points, ends: Points) -> Points:
-    """Points about halfway between others: exactly there two parts of a board may join."""
+    """Return points about halfway between others: exactly there two parts of a board may join."""
     return starts + 0.55 * (ends - starts)
 
 
 def _board_findings(
     part: Part, board: Board, lattice: Lattice, profile: Profile
 ) -> Iterator[Finding]:
-    """Findings on a fitted board: first those of its kind, then those on frame and floor."""
+    """Yield findings on a fitted board: first those of its kind, then those on frame and floor."""
     sections, above = part.sections, _above(part)
     region = region_mm(lattice, board.cells, part.unit_mm)
     middles = cell_centres_mm(lattice, board, part.unit_mm)
@@ -200,8 +202,8 @@ def _board_findings(
         yield from _circles(part, middles, heights, "socket", asked_mm)
         yield from _worst("board-socket-depth", depths, middles, profile.peg_height_mm + 0.1)
     if above:
-        limits = near(profile.board_clearance_mm, TOLERANCE_MM)
-        yield from _worst("board-opening", *clearances_mm(part, lattice), *limits)
+        clearance = near(profile.board_clearance_mm, TOLERANCE_MM)
+        yield from _worst("board-opening", *clearances_mm(part, lattice), *clearance)
         if profile.relief_mm and part.kind == TRAY:
             yield from _corners(region, sections.at(above[0].middle_mm), profile)
         yield from _walls(part, region, _near_ends(above), profile)
@@ -210,15 +212,14 @@ def _board_findings(
         floor_mm = profile.board_floor_mm
         floors = np.array([z[1] - z[0] if len(z) > 1 else 0.0 for z in surfaces])
         has_text = has_texts(part.kind, board, profile)
-        if part.kind == TRAY and (
-            has_text or profile.lid == "none"
-        ):  # a title may be engraved in it
+        may_be_engraved = has_text or profile.lid == "none"  # then with a title
+        if part.kind == TRAY and may_be_engraved:
             engraved_mm = profile.text_depth_mm if has_text else profile.title_depth_mm
             floors[floors < part.rest_mm - TOLERANCE_MM] += engraved_mm
         # Nothing goes through between the middles either, near the bed.
-        open_ = region - _without_joints(part, min(floor_mm / 4, 0.3))
-        if open_.area > TOLERANCE_MM:
-            yield from check_limits("board-floor", [(0.0, open_)], floor_mm)
+        holes = region - _without_joints(part, min(floor_mm / 4, 0.3))
+        if holes.area > TOLERANCE_MM:
+            yield from check_limits("board-floor", [(0.0, holes)], floor_mm)
         else:
             yield from _worst("board-floor", floors, middles, floor_mm - 2 * sections.noise_mm)
         if has_text:
@@ -228,7 +229,7 @@ def _board_findings(
 def _circles(
     part: Part, middles: Points, heights: Sequence[float], name: str, asked_mm: float
 ) -> Iterator[Finding]:
-    """Findings on the number, places and diameters of round holes, at all of the given heights."""
+    """Yield findings on the number, places and diameters of round holes at several heights."""
     cuts = [round_holes(part.sections.at(height)) for height in heights]
     cells = [(middle, [hole_at(cut, middle, part.unit_mm) for cut in cuts]) for middle in middles]
     missing = [middle for middle, holes in cells if None in holes]
@@ -236,17 +237,16 @@ def _circles(
     what = f"round {name}s, one for each cell"
     where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
     yield count_finding(f"board-{name}s", count, len(cells), what, where)
-    found_holes = [hole for _, holes in cells for hole in holes if hole]
-    wanted = [middle for middle, holes in cells for hole in holes if hole]
-    widths = [_width_mm(hole, asked_mm) for hole in found_holes]
-    places = centres_of(found_holes)
-    yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
-    off = np.linalg.norm(places - np.reshape(wanted, (-1, 2)), axis=1)
-    yield from _worst(f"board-{name}-place", off, places, maximum=PLACE_MM)
+    pairs = [(hole, middle) for middle, holes in cells for hole in holes if hole]
+    widths = [_width_mm(hole, asked_mm) for hole, _ in pairs]
+    centres = centres_of([hole for hole, _ in pairs])
+    yield from _worst(f"board-{name}-diameter", widths, centres, *near(asked_mm, TOLERANCE_MM))
+    off = np.linalg.norm(centres - np.reshape([middle for _, middle in pairs], (-1, 2)), axis=1)
+    yield from _worst(f"board-{name}-place", off, centres, maximum=PLACE_MM)
 
 
 def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """Findings on channels: as wide and deep as links need, from hole to hole."""
+    """Yield findings on channels: as wide and deep as links need, from hole to hole."""
     asked_mm, deep_mm = profile.link_mm + 2 * profile.channel_mm, profile.link_mm / 2
     starts, ends = _neighbours_mm(part, lattice)
     if not len(starts):
@@ -265,19 +265,19 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
 
 
 def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Iterator[Finding]:
-    """The finding on whether square corners of pieces fit, although a printer rounds the frame's."""
+    """Yield the finding on whether square corners fit, although a printer rounds the frame's."""
     corners = [here for here, inside in corner_angles(region) if inside < math.radians(100)]
     if corners:
         # A quarter of the radius that the nozzle leaves must be free beyond the clearance.
         minimum_mm = profile.board_clearance_mm + profile.nozzle_mm / 4
-        rooms = shapely.distance(shapely.points(corners), cut)
-        yield from _worst("board-corners", rooms, corners, minimum_mm)
+        distances = shapely.distance(shapely.points(corners), cut)
+        yield from _worst("board-corners", distances, corners, minimum_mm)
 
 
 def _walls(
     part: Part, region: BaseGeometry, heights: Sequence[float], profile: Profile
 ) -> Iterator[Finding]:
-    """The finding on the thinnest wall of the frame, straight in from its four sides at all heights."""
+    """Yield the finding on the thinnest wall of the frame, straight in from its sides."""
     flat = part.vertices[:, :2]
     points, outwards = edge_samples(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
     inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
@@ -293,7 +293,7 @@ def _walls(
 
 
 def _without_joints(part: Part, height_mm: float) -> BaseGeometry:
-    """The section of a board at a height, the gaps between parts that join closed."""
+    """Return the section of a board at a height, the gaps between parts that join closed."""
     section = part.sections.at(height_mm)
     if not part.parts:
         return section
@@ -303,31 +303,27 @@ def _without_joints(part: Part, height_mm: float) -> BaseGeometry:
 def _worst(
     rule: str, values: Any, places: Any, minimum: float = -math.inf, maximum: float = math.inf
 ) -> Iterator[Finding]:
-    """The finding on the worst of several lengths, each with its place; it fails if there are
-    none."""
+    """Yield the finding on the worst of several lengths with their places; it fails without any."""
     measured = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
     for finding in check_limits(rule, measured or [(math.inf, None)], minimum, maximum):
         yield replace(finding, where=finding.where.buffer(1.0) if finding.where else None)
 
 
 def _near_ends(ranges: Iterable[ZRange]) -> list[float]:
-    """The heights near both ends of ranges, since walls may lean between two levels."""
+    """Return the heights near both ends of ranges, since walls may lean between two levels."""
     ends = ((z_range.low_mm, z_range.high_mm) for z_range in ranges)
     return [mm for low, high in ends for mm in (low + _NEAR_END_MM, high - _NEAR_END_MM)]
 
 
 def _width_mm(hole: FittedCircle, asked_mm: float) -> float:
-    """The width of a hole that deviates most: the cylinder that fits in, or its largest width."""
+    """Return the width of a hole that is most off: of the cylinder that fits, or the largest."""
     widths = [hole.inner_mm, hole.outer_mm]
     far = [width for width in widths if abs(width - hole.diameter_mm) > _CHORDS_MM]
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
 
 
-# --- lids ---------------------------------------------------------------------------------
-
-
 def _lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
-    """All findings on a lid with its board; its underside should be at `lid_low_mm`."""
+    """Yield all findings on a lid with its board; its underside should be at `lid_low_mm`."""
     sockets = [
         height
         for (height, facing), area in board.sections.flats().items()
@@ -356,8 +352,7 @@ class _LidMotion:
     def __init__(self, board: Part, lid: Part, socket_mm: float) -> None:
         import manifold3d
 
-        self.board, self.lid = board, lid
-        sections = lid.sections
+        self.board, self.lid, sections = board, lid, lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
         # The plate extends up to the largest level face that faces up.
         flats = sections.flats().items()
@@ -380,47 +375,42 @@ class _LidMotion:
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
         # Its centre is that of the region, scaled by the lid's unit.
-        place = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
-        turned = [solid.rotate((0, 0, 90 * turns)).translate(place) for turns in range(4)]
+        centre = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
+        turned = [solid.rotate((0, 0, 90 * turns)).translate(centre) for turns in range(4)]
         overlaps = [self.overlap_mm3(lid=solid) for solid in turned]
         # Some lids fit their board in several orientations; they are held in one of them.
         free = [turned[i] for i, overlap_mm3 in enumerate(overlaps) if overlap_mm3 <= _TINY_MM3]
         self.inserted = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
     def overlap_mm3(self, x: float = 0, y: float = 0, up: float = 0, lid: Any = None) -> float:
-        """The overlap of the board with the lid, or another solid, after a translation."""
+        """Return the overlap of the board with the lid, or another solid, after a translation."""
         moved = (lid or self.inserted).translate((x, y, up))
         return max(0.0, float((self._near ^ moved).volume()))
 
     def lifted_mm3(self, lid: Any) -> float:
-        """The largest overlap of a lid lifted straight up by up to 2 mm."""
+        """Return the largest overlap of a lid lifted straight up by up to 2 mm."""
         return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
     def slide_findings(self, profile: Profile) -> Iterator[Finding]:
-        """Findings on a sliding lid on its path to the side with the least overlap.
-
-        Its bumps catch in the frame: both halves give way by that much, and nothing else overlaps.
-        """
+        """Yield findings on a sliding lid on its path to the side with the least overlap: its bumps
+        catch in the frame, so both halves give way by that much, and nothing else overlaps."""
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
         x, y = min(sides, key=lambda side: self.overlap_mm3(5 * side[0], 5 * side[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         tolerance_mm = TOLERANCE_MM + self.noise_mm
         free = self._narrowed(x, profile.detent_mm + tolerance_mm) if profile.detent_mm else None
-        overlaps_mm3 = {
-            out_mm: self.overlap_mm3(x * out_mm, y * out_mm, lid=free) for out_mm in steps
-        }
-        worst_mm = max(overlaps_mm3, key=overlaps_mm3.__getitem__)
-        worst_mm3 = overlaps_mm3[worst_mm]
+        overlaps_mm3 = [self.overlap_mm3(x * mm, y * mm, lid=free) for mm in steps]
+        worst_mm3 = max(overlaps_mm3)
+        worst_mm = steps[overlaps_mm3.index(worst_mm3)]
         what = f"the overlap of lid and board along its path, {worst_mm:g} mm before its end,"
         yield from check_limits("lid-path", worst_mm3, maximum=_TINY_MM3, unit="mm3", what=what)
         if profile.detent_mm:
-            caught_mm = self._caught_mm(x, y, steps)
-            limits = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
-            yield from check_limits("lid-detent", caught_mm, *limits)
+            asked_mm = near(profile.detent_mm, _CATCH_MM + self.noise_mm)
+            yield from check_limits("lid-detent", self._caught_mm(x, y, steps), *asked_mm)
 
     def _narrowed(self, x: int, by_mm: float) -> Any:
-        """A sliding lid with both halves closer to its middle; it slides along x unless that is 0."""
+        """Return a sliding lid with both halves closer together, across its path along x or y."""
         across = (0.0, 1.0, 0.0) if x else (1.0, 0.0, 0.0)
         low, high = np.reshape(self.inserted.bounding_box(), (2, 3))
         shift = np.multiply(across, by_mm)
@@ -429,25 +419,22 @@ class _LidMotion:
         return halves[0].translate((-shift).tolist()) + halves[1].translate(shift.tolist())
 
     def _caught_mm(self, x: int, y: int, steps: Sequence[float]) -> float:
-        """How far both halves of a sliding lid have to give way where it overlaps the frame most."""
+        """Return how far a sliding lid's halves give way where it overlaps the frame most."""
         near_end = [mm for mm in steps if mm <= _CATCH_WITHIN_MM]
         out_mm = max(near_end, key=lambda mm: self.overlap_mm3(x * mm, y * mm))
-        low_mm, high_mm = 0.0, 1.5
         if self.overlap_mm3(x * out_mm, y * out_mm) <= _TINY_MM3:
-            return low_mm
-        while high_mm - low_mm > TOLERANCE_MM / 10:
-            middle_mm = (low_mm + high_mm) / 2
-            narrowed = self._narrowed(x, middle_mm)
-            is_free = self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
-            low_mm, high_mm = (low_mm, middle_mm) if is_free else (middle_mm, high_mm)
-        return high_mm
+            return 0.0
+
+        def is_free(minus_mm: float) -> bool:
+            narrowed = self._narrowed(x, -minus_mm)
+            return self.overlap_mm3(x * out_mm, y * out_mm, lid=narrowed) <= _TINY_MM3
+
+        return -bisect_largest(is_free, -1.5, 0.0, TOLERANCE_MM / 10)
 
     def snap_findings(self, profile: Profile) -> Iterator[Finding]:
-        """Findings on a snap lid: only hooks touch the board, and they bend within their limit.
-
-        They bend by as much as they overlap the frame. Their strain is 1.5 t y / l^2 of each
-        tongue (Bayer, Snap-fit joints for plastics), as measured.
-        """
+        """Yield findings on a snap lid: only hooks touch the board, and they bend within their
+        limit, by as much as they overlap the frame. For the strain, 1.5 t y / l^2 of each tongue as
+        measured, see `fabkit.drawing.boards.lids.snap_strain`."""
         plate, tongues = self.inserted.split_by_plane((0.0, 0.0, 1.0), self._low_mm)
         bent_mm, most_mm3 = 0.0, 0.0
         far = self.lid.sections.high - self.plate_mm + _STEP_MM
@@ -458,8 +445,8 @@ class _LidMotion:
                     low, high = np.reshape(hook.bounding_box(), (2, 3))
                     bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
-            message = f"the plate of the lid overlaps the board by {most_mm3:.3f} mm3 on its way"
-            message += " down"
+            overlap = f"overlaps the board by {most_mm3:.3f} mm3 on its way down"
+            message = f"the plate of the lid {overlap}"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "the bending of a hook on the lid's way down"
@@ -470,7 +457,7 @@ class _LidMotion:
         yield from check_limits("lid-strain", strains or 0.0, maximum=MAX_STRAIN, unit="")
 
     def _tongues(self) -> Iterator[tuple[float, float]]:
-        """The thickness of each tongue, and its length from the plate to the tip of its hook."""
+        """Yield the thickness of each tongue, and its length from the plate to the hook's tip."""
         plate_mm, high_mm = self.plate_mm, self.lid.sections.high
         above = self.lid.aligned.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
         for tongue in above.decompose():

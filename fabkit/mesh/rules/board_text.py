@@ -39,17 +39,17 @@ _NAMED = 5
 
 
 def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """All findings on the texts of a tray that must have some."""
+    """Yield all findings on the texts of a tray that must have some."""
     yield reading_finding(part, lattice)
     part = _open(part)
     upper = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
     strokes = polygons_by_size(upper)
     if not strokes:
         return
-    places = shapely.get_coordinates(shapely.point_on_surface(strokes))
-    depths = part.rest_mm - top_heights(part.aligned, places)
-    limits = near(profile.text_depth_mm, _TOLERANCE_MM + 2 * part.sections.noise_mm)
-    yield from check_limits("board-text-depth", zip(depths.tolist(), strokes, strict=True), *limits)
+    points = shapely.get_coordinates(shapely.point_on_surface(strokes))
+    depths = part.rest_mm - top_heights(part.aligned, points)
+    asked = near(profile.text_depth_mm, _TOLERANCE_MM + 2 * part.sections.noise_mm)
+    yield from check_limits("board-text-depth", zip(depths.tolist(), strokes, strict=True), *asked)
     # Strokes of a mesh are chords of curves: slightly narrower. Walls may lean.
     least_mm = round(profile.stroke_mm * 0.98, 3)
     lower = _engraved(part, lattice, part.rest_mm - float(min(depths)) + _MIN_DEPTH_MM / 2)
@@ -61,10 +61,9 @@ def text_findings(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Fi
 
 
 def reading_finding(part: Part, lattice: Lattice) -> Finding:
-    """The finding on which text is on which cell of a tray."""
-    board = part.board
+    """Return the finding on which text is on which cell of a tray."""
+    board, part = part.board, _open(part)
     assert board is not None
-    part = _open(part)
     engraved = _engraved(part, lattice, part.rest_mm - _MIN_DEPTH_MM)
     number = len(board.labels)
     if engraved.is_empty:
@@ -105,7 +104,7 @@ def _engraved(part: Part, lattice: Lattice, height_mm: float) -> BaseGeometry:
 
 
 def _symmetric_turns(region: BaseGeometry) -> list[int]:
-    """Return the quarter turns that leave a region as it is: its texts alone show how it is turned."""
+    """Return the quarter turns that leave a region as it is, which only its texts tell apart."""
     return [
         turn
         for turn in range(4)
@@ -122,17 +121,12 @@ def _turned(area: BaseGeometry, region: BaseGeometry, turn: int) -> BaseGeometry
 def _wrong_texts(
     engraved: BaseGeometry, part: Part, board: Board, lattice: Lattice
 ) -> Mapping[Label, str]:
-    """Return the labels whose cells do not have their text, and what is there instead.
-
-    What is engraved elsewhere is under a label without a text.
-    """
+    """Return the labels whose cells do not have their text, and what is there instead; what is
+    engraved elsewhere is under a label without a text."""
     turns = len(lattice.moves(False))
-    spellings = [
-        list(dict.fromkeys(label.text for label in board.labels)),
-        list(dict.fromkeys(label.text.upper() for label in board.labels)),
-    ]
-    wrong = dict[Label, str]()
-    free = engraved
+    texts = list(dict.fromkeys(label.text for label in board.labels))
+    spellings = texts, list(dict.fromkeys(map(str.upper, texts)))
+    wrong, free = dict[Label, str](), engraved
     for label in board.labels:
         cells = region_mm(lattice, label.cells, part.unit_mm)
         free -= cells
@@ -154,7 +148,6 @@ def _wrong_texts(
             wrong[label] = f"{read.text} on the cell of {label.text} is turned by {degrees} deg"
         else:
             wrong[label] = f"{read.text} is on the cell of {label.text}"
-    beside = [area for area in polygons_by_size(free) if area.area > _LEAST_MM2]
-    if beside:
+    if any(area.area > _LEAST_MM2 for area in polygons_by_size(free)):
         wrong[Label("", frozenset())] = "something is engraved on cells without a text"
     return wrong

@@ -1,4 +1,4 @@
-"""Rules on the marks of cells: that each is on its cell, with its look and size, in front and behind."""
+"""Rules on the marks of cells: that each is on its cell and side, with its look and size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fabkit.model.piece import CROSS, HOLE, LOOKS
 
 
 def cell_mark_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on the marks of a part's cells; none if its set has none that show on meshes."""
+    """Yield all findings on the marks of a part's cells, if its set has any that meshes show."""
     outline, puzzle, profile = subject.part.outline, subject.puzzle, subject.profile
     if outline is None or set(LOOKS).isdisjoint(puzzle.marks.values()):
         return

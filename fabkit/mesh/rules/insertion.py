@@ -1,8 +1,8 @@
 """Insertion of pieces into their board: whether they fit at every place, and with how much play.
 
-Every orientation and rotation is tried at every place. Nearly all are decided in silhouette: between
-the heights at which it changes, a board is a vertical prism, and a piece whose silhouette there does
-not intersect the prism does not touch it. The rest is measured on the meshes.
+Every orientation and rotation is tried at every place. Nearly all are decided in silhouette:
+between the heights at which it changes, a board is a vertical prism, and a piece whose silhouette
+there does not intersect the prism does not touch it. The rest is measured on the meshes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.drawing.magnets import bisect_largest
 from fabkit.drawing.outline import region_mm
 from fabkit.drawing.placement import Pose
 from fabkit.mesh.finding import TINY_MM3, Finding, check_limits, count_finding
@@ -52,7 +53,7 @@ _PRECISION = 1e-3
 
 
 def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPiece, ...]:
-    """The orientations in which a fitted ball piece lies flat, up to rotation on the board.
+    """Return the orientations in which a fitted ball piece lies flat, up to rotation on the board.
 
     One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the middles
     of its base's balls at height 0. If its printed flat is down, its links rest on the flat, and
@@ -87,10 +88,8 @@ def ball_orientations(key: str, part: Part, unit_mm: float) -> tuple[OrientedPie
 def peg_orientation(
     key: str, pegged: PeggedPart, lattice: Lattice, unit_mm: float, over: bool
 ) -> OrientedPiece:
-    """A fitted piece with pegs, as placed on a board of sockets, or turned over on it.
-
-    Its plate's back (turned over: its face) is at height 0. See `ball_orientations`.
-    """
+    """Return a fitted piece with pegs, as placed on a board of sockets, or turned over on it, the
+    back (turned over: the face) of its plate at height 0. See `ball_orientations`."""
     flat = flat_piece(key, pegged.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)
     cells = frozenset(map(move, flat.cells))
@@ -102,7 +101,7 @@ def peg_orientation(
 
 
 def _middle(lattice: Lattice, cells: frozenset[Cell]) -> Points:
-    """The mean of the middles of cells, at height 0, in grid units."""
+    """Return the mean of the middles of cells, at height 0, in grid units."""
     return np.array([*np.mean(to_units(lattice, sorted(cells)), axis=0), 0.0])
 
 
@@ -113,7 +112,7 @@ def insertion_findings(
     profile: Profile,
     progress: Progress = no_progress,
 ) -> dict[str, list[Finding]]:
-    """Findings on pieces inserted flat into a board of holes or sockets, by piece.
+    """Return findings on pieces inserted flat into a board of holes or sockets, by piece.
 
     A piece that is not solid, or any piece when the board is not, has only `socket-free`, which
     then fails and says why; the same holds for a piece without any place. Several pieces also get
@@ -124,10 +123,10 @@ def insertion_findings(
     findings: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
         counted(progress, done, len(parts), key)
-        over: list[OrientedPiece] = []
+        turned_over: list[OrientedPiece] = []
         if isinstance(part, PeggedPart):
             orientations = [peg_orientation(key, part, lattice, board.unit_mm, over=False)]
-            over = [peg_orientation(key, part, lattice, board.unit_mm, over=True)]
+            turned_over = [peg_orientation(key, part, lattice, board.unit_mm, over=True)]
         else:
             orientations = list(ball_orientations(key, part, board.unit_mm))
         if insertion is None or not orientations[0].is_solid:
@@ -139,7 +138,7 @@ def insertion_findings(
         findings[key] = insertion.fit_findings(orientations)
         if len(findings[key]) > 1:
             findings[key] += insertion.play_findings(orientations, profile)
-            findings[key] += [insertion.protrusion_finding(orientations[0], x) for x in over]
+            findings[key] += [insertion.protrusion_finding(orientations[0], x) for x in turned_over]
     for key in margins if len(margins) > 1 else ():
         # A piece that is inside its own cells by some margin is apart from every other piece by the
         # sum of both margins.
@@ -170,9 +169,9 @@ class _Insertion:
         around = shapely.box(*self._bounds)
         prisms: list[tuple[float, float, BaseGeometry]] = []
         for low, high in itertools.pairwise(self._sections.levels()):
-            near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
-            lower = self._sections.at(low + near) & around
-            upper = self._sections.at(high - near) & around
+            off_mm = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
+            lower = self._sections.at(low + off_mm) & around
+            upper = self._sections.at(high - off_mm) & around
             # Inclined walls are sliced so finely that they are nearly vertical.
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
@@ -183,26 +182,22 @@ class _Insertion:
         return prisms
 
     def fit_findings(self, orientations: Sequence[OrientedPiece]) -> list[Finding]:
-        """`socket-free`, and `socket-insert` if there is a place, at all places in all
-        rotations."""
+        """Return `socket-free`, and `socket-insert` if there is a place, for all rotations."""
         places = turns = 0
         blocked: list[tuple[float, str]] = []
         for piece in orientations:
             by_rotation = itertools.groupby(piece.poses(self._region), key=lambda pose: pose[0])
-            for _, group in by_rotation:
-                poses = list(group)
-                places += len(poses)
-                turns += 1
+            for poses in [list(group) for _, group in by_rotation]:
+                places, turns = places + len(poses), turns + 1
                 for overlap_mm3, pose in self._blocked(piece, poses):
                     cells = sorted(map(piece.lattice.row_col, piece.covered(pose)))
-                    place = " ".join(f"[{row}, {col}]" for row, col in cells)
-                    blocked.append((overlap_mm3, f" at {place}"))
+                    cells_text = " ".join(f"[{row}, {col}]" for row, col in cells)
+                    blocked.append((overlap_mm3, f" at {cells_text}"))
         if not places:
             message = "there is no place for it on the board"
             return [Finding("socket-free", False, None, TINY_MM3, "mm3", message)]
-        worst_mm3, place = max(blocked, key=lambda overlap: overlap[0], default=(0.0, ""))
-        place = place if worst_mm3 else ""
-        free = f"the overlap with the board{place} ({places} placements tried)"
+        worst_mm3, where = max(blocked, key=lambda overlap: overlap[0], default=(0.0, ""))
+        free = f"the overlap with the board{where if worst_mm3 else ''} ({places} placements tried)"
         first = blocked[0][1] if blocked else ""
         insert = f"rotations, of {turns}, in which it cannot be inserted straight from above{first}"
         return [
@@ -211,7 +206,7 @@ class _Insertion:
         ]
 
     def _blocked(self, piece: OrientedPiece, poses: Sequence[Pose]) -> list[tuple[float, Pose]]:
-        """Among poses of one rotation, the first that overlaps the board, and the overlap (mm3);
+        """Return of poses of one rotation the first that overlaps the board, and the overlap;
         else the first that cannot be reached straight from above; else none."""
         # A piece inserted from above passes each prism with everything that ends up there or below.
         # If that meets nothing, the piece gets in and is free in its place; all others are
@@ -219,13 +214,12 @@ class _Insertion:
         suspect_mm3 = np.zeros(len(poses))
         everywhere = piece.place(piece.silhouette(), poses)
         for low_mm, high_mm, silhouette in self._prisms:
-            near = np.flatnonzero(shapely.intersects(silhouette, everywhere))
-            if len(near):
+            indices = np.flatnonzero(shapely.intersects(silhouette, everywhere))
+            if len(indices):
                 below = piece.silhouette(high_mm=high_mm - self._rest_mm - LIFT_MM)
-                areas = piece.place(below, [poses[index] for index in near.tolist()])
-                suspect_mm3[near] += [
-                    _common_mm3(silhouette, area, high_mm - low_mm) for area in areas
-                ]
+                areas = piece.place(below, [poses[index] for index in indices.tolist()])
+                thick_mm = high_mm - low_mm
+                suspect_mm3[indices] += [_common_mm3(silhouette, area, thick_mm) for area in areas]
         unreachable: list[tuple[float, Pose]] = []
         order = np.argsort(-suspect_mm3, kind="stable")
         for index in order[: np.count_nonzero(suspect_mm3 > TINY_MM3)].tolist():
@@ -241,16 +235,15 @@ class _Insertion:
         return unreachable
 
     def _around(self, solid: Any) -> Any:
-        """The board around a solid, seen from above: everything it may touch on its way down."""
+        """Return the board around a solid, from above: all that it may touch on its way down."""
         low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
         return crop(self._solid, shapely.box(*low, *high).buffer(1.0).bounds)
 
     def play_findings(
         self, orientations: Sequence[OrientedPiece], profile: Profile
     ) -> list[Finding]:
-        """`socket-play`, `-loose`, `-turn` and `-rest`: the worst, mid-board and at the border."""
-        plays = []
-        middle = np.mean(sorted(self._region), axis=0)
+        """Return `socket-play`, `-loose`, `-turn` and `-rest`: the worst of middle and border."""
+        plays, middle = [], np.mean(sorted(self._region), axis=0)
         for piece in orientations:
             poses = list(piece.poses(self._region))
             means = [np.mean(sorted(piece.covered(pose)), axis=0) for pose in poses]
@@ -264,8 +257,7 @@ class _Insertion:
         maximum_mm = MAX_PLAY_MM + max(lost_mm)
         # At the end of four cells that is half of their clearance.
         turn = 3.0 * maximum_mm / MAX_PLAY_MM
-        turns = [(play[4], None) for play in plays]
-        drops = [(play[5], None) for play in plays]
+        turns, drops = ([(play[i], None) for play in plays] for i in (4, 5))
         return [
             *check_limits("socket-play", shifts, maximum=maximum_mm),
             *check_limits("socket-loose", shifts, MIN_PLAY_MM + min(lost_mm)),
@@ -274,8 +266,8 @@ class _Insertion:
         ]
 
     def _play(self, piece: OrientedPiece, pose: Pose) -> list[float]:
-        """The play of a level piece, seen from above: from stop to stop in four directions, and in
-        rotation about the worst of its cells' middles; and how far it drops."""
+        """Return the play of a level piece, seen from above: from stop to stop in four directions,
+        and in rotation about the worst of its cells' middles; and how far it drops."""
         met = list(self._overlaps(piece, pose, self._rest_mm + LIFT_MM))
         silhouettes, areas, high_mm = np.array(met, object).reshape(-1, 3).T
         around = piece.place(piece.silhouette(), [pose])[0].envelope.buffer(2.0)
@@ -303,8 +295,8 @@ class _Insertion:
         return [*shifts, turn_degrees, -self._rest_height_mm(piece, pose, 0.0, PRESS_MM)]
 
     def protrusion_finding(self, upright: OrientedPiece, over: OrientedPiece) -> Finding:
-        """`socket-protrusion`: by how much a piece on pegs rests higher when it is turned over, at
-        least, in any rotation and place, compared with pegs down in the first place."""
+        """Return `socket-protrusion`: by how much a piece on pegs rests higher when it is turned
+        over, at least, in any rotation and place, compared with pegs down in the first place."""
         above_mm = self._sections.high - self._rest_mm
         lowest_mm = math.inf
         for pose in over.poses(self._region):
@@ -326,8 +318,7 @@ class _Insertion:
     def _overlaps(
         self, piece: OrientedPiece, pose: Pose, at_mm: float
     ) -> Iterator[tuple[Any, Any, float]]:
-        """The prisms that a piece at some height extends over, its silhouette in each, and their
-        heights."""
+        """Yield the prisms that a piece at a height is in, its silhouettes, and heights."""
         for low_mm, high_mm, silhouette in self._prisms:
             area = piece.silhouette(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
@@ -336,31 +327,31 @@ class _Insertion:
     def _rest_height_mm(
         self, piece: OrientedPiece, pose: Pose, start_mm: float, step_mm: float
     ) -> float:
-        """The height above the board's ``rest_mm`` at which a piece lowered from some height stops."""
+        """Return the height above the board's ``rest_mm`` at which a lowered piece stops."""
         solid = piece.at(pose, self._rest_mm + start_mm)
-        near = self._around(solid)
+        board = self._around(solid)
 
         def stops(down_mm: float) -> bool:
-            return _intersect(solid.translate((0.0, 0.0, -down_mm)), near)
+            return _intersect(solid.translate((0.0, 0.0, -down_mm)), board)
 
         return start_mm - _travel(stops, solid.bounding_box()[5] + _STEP_MM, step_mm)
 
 
 def _common_mm3(silhouettes: Any, areas: Any, high_mm: Any) -> float:
-    """An upper bound of the overlap with the board: areas in prisms of some height."""
-    near = np.where(shapely.intersects(silhouettes, areas), silhouettes, None)  # a quick test
-    return float(np.nansum(shapely.area(shapely.intersection(near, areas)) * high_mm))
+    """Return an upper bound of the overlap with the board: areas in prisms of some height."""
+    candidates = np.where(shapely.intersects(silhouettes, areas), silhouettes, None)  # a quick test
+    return float(np.nansum(shapely.area(shapely.intersection(candidates, areas)) * high_mm))
 
 
 def _intersect(solid: Any, other: Any) -> bool:
-    """Whether two solids overlap."""
+    """Return whether two solids overlap."""
     return float((solid ^ other).volume()) > TINY_MM3
 
 
 def _travel(
     stops: Callable[[float], bool], limit: float, step: float | None = None, free: float = 0.0
 ) -> float:
-    """The travel of a motion until it stops, at least `free`; `limit` if it does not stop."""
+    """Return the travel of a motion until it stops, from `free` on; `limit` if it does not."""
     step = step or limit / 30
     if stops(free):
         return free
@@ -368,8 +359,4 @@ def _travel(
         free += step
         if free >= limit:
             return limit
-    blocked = free + step
-    while blocked - free > _PRECISION:
-        middle = (free + blocked) / 2
-        free, blocked = (free, middle) if stops(middle) else (middle, blocked)
-    return free
+    return bisect_largest(lambda travel: not stops(travel), free, free + step, _PRECISION)

@@ -26,9 +26,8 @@ _TINY_MM3 = 0.01
 
 
 def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]:
-    """The findings on the joints of a board in parts: no overlap, and the profile's gap all along them."""
+    """Yield the findings on the joints of a board in parts: no overlap, and the profile's gap."""
     overlaps_mm3, gaps = [], []
-    asked_mm = 2 * profile.joint_mm
     for part, other in itertools.combinations(parts, 2):
         solids = part.aligned.manifold, other.aligned.manifold
         # In a crossing of two joints, parts that are not neighbours are farther apart.
@@ -46,16 +45,16 @@ def joint_findings(parts: Sequence[Part], profile: Profile) -> Iterator[Finding]
         yield Finding("joint-overlap", False, None, _TINY_MM3, "mm3", message)
         return
     yield from check_limits("joint-overlap", max(overlaps_mm3), maximum=_TINY_MM3, unit="mm3")
-    yield from check_limits("joint-gap", gaps, *near(asked_mm, _GAP_TOLERANCE_MM))
+    yield from check_limits("joint-gap", gaps, *near(2 * profile.joint_mm, _GAP_TOLERANCE_MM))
 
 
 def _facing_mm(
     part: Part, other: Part, height_mm: float
 ) -> list[tuple[float, BaseGeometry | None]]:
-    """The distances from points on the edges of a part straight out to another part, at a height."""
-    section, beside = part.sections.at(height_mm), other.sections.at(height_mm)
+    """Return the distances from points on a part's edges straight out to another part."""
+    section, other_section = part.sections.at(height_mm), other.sections.at(height_mm)
     points, outwards = edge_samples(section, _SHORTEST_MM)
-    distances = raycast(beside, points, outwards, _FACING_MM)[0]
+    distances = raycast(other_section, points, outwards, _FACING_MM)[0]
     is_facing = np.isfinite(distances)
     places = shapely.buffer(shapely.points(points[is_facing]), 1.0)
     return list(zip(distances[is_facing].tolist(), places.tolist(), strict=True))

@@ -23,21 +23,21 @@ from fabkit.mesh.section import DOWN, UP, polygons_by_size
 
 
 def label_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on the engraving of a part."""
+    """Yield all findings on the engraving of a part."""
     part, profile = subject.part, subject.profile
     labels: list[Cavity] = []
     areas: list[BaseGeometry] = []
-    for side, attribute, wanted in (
+    for side, attribute, is_due in (
         ("face", "above", profile.faces != "none"),
         ("back", "below", profile.faces == "both"),
     ):
         side_labels = [label for label in subject.features.labels if getattr(label, attribute)]
-        if side_labels or wanted:
-            ok = bool(side_labels) == wanted
+        if side_labels or is_due:
+            ok = bool(side_labels) == is_due
             message = f"there is {'a' if side_labels else 'no'} letter on the {side}"
-            message += "" if ok else f"; the profile requires {'one' if wanted else 'none'}"
-            yield Finding(f"label-{side}", ok, float(bool(side_labels)), float(wanted), "", message)
-        if side_labels and wanted:
+            message += "" if ok else f"; the profile requires {'one' if is_due else 'none'}"
+            yield Finding(f"label-{side}", ok, float(bool(side_labels)), float(is_due), "", message)
+        if side_labels and is_due:
             labels += side_labels
             areas.append(union_all([label.middle for label in side_labels]))
     depths = [(label.depth_mm, label.middle) for label in labels]
@@ -45,10 +45,9 @@ def label_findings(subject: Subject) -> Iterator[Finding]:
     yield from check_limits("label-depth", depths, *near(profile.label_depth_mm, off_mm))
     # Strokes of a mesh are chords of curves: slightly narrower.
     least_mm = round(profile.stroke_mm * 0.98, 3)
-    strokes = [
-        bisect_largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm) for area in areas
-    ]
-    yield from check_limits("label-stroke", zip(strokes, areas, strict=True), least_mm)
+    strokes = (partial(strokes_are_at_least, area) for area in areas)
+    widths = [bisect_largest(stroke, 0.0, 2 * least_mm) for stroke in strokes]
+    yield from check_limits("label-stroke", zip(widths, areas, strict=True), least_mm)
     islands = [
         (2 * maximum_inscribed_circle(Polygon(ring)).length, area)
         for area in areas
@@ -67,7 +66,7 @@ def label_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _as_drawn(subject: Subject, area: BaseGeometry) -> Iterator[Finding]:
-    """Findings on the letter's size and orientation, compared with its drawing."""
+    """Yield findings on the letter's size and orientation, compared with its drawing."""
     letter, puzzle = subject.identity.letter, subject.puzzle
     if letter is None or subject.identity.piece is None:
         return

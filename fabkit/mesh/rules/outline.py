@@ -64,17 +64,17 @@ class Subject(NamedTuple):
 
 
 def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
-    """The range of a length with its tolerance."""
+    """Return the range of a length with its tolerance."""
     return max(0.0, mm - off_mm), mm + off_mm
 
 
 def outline_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's outline, its back and its face."""
+    """Yield all findings on a part's outline, its back and its face."""
     part, features, _, common, _, profile = subject
-    rest_mm2 = part.sections.flat(0.0, DOWN).area
+    bed_mm2 = part.sections.flat(0.0, DOWN).area
     # The rule on an even back reports hollows.
-    rest_mm2 += sum(hollow.middle.area for hollow in features.hollows if hollow.below)
-    share = rest_mm2 / part.silhouette.area if part.silhouette.area else 0.0
+    bed_mm2 += sum(hollow.middle.area for hollow in features.hollows if hollow.below)
+    share = bed_mm2 / part.silhouette.area if part.silhouette.area else 0.0
     yield from check_limits("bed-contact", [(share, part.silhouette)], 0.5, unit="")
     deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
     for rule, nub_mm, opening in (
@@ -105,16 +105,14 @@ def outline_findings(subject: Subject) -> Iterator[Finding]:
             gap_mm = min(gap_mm, 2 * common.inset_mm - TOLERANCE_MM)
         yield from check_limits("gap-min", [(least_mm, edges)], gap_mm)
         yield from check_limits("gap-max", [(most_mm, edges)], maximum=profile.gap_max_mm)
-        tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in tip_flats(part)]
+        tips = [(mm, point.buffer(profile.unit_mm / 8)) for mm, point in tip_flats(part)]
         yield from check_limits("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
         yield from _form(subject)
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> Iterator[Finding]:
-    """The finding on the width of a chamfer at the middles of sides, where it deviates most.
-
-    Each side is compared with its own ring of the flat face: the outer one, or that of its hole.
-    """
+    """Yield the finding on the width of a chamfer at the middles of sides, where it deviates most;
+    each side is compared with its own ring of the flat face: the outer one, or that of its hole."""
     rims = part.within_rings(flat)
     rings = list(zip(part.within_rings(part.silhouette), rims, strict=True))
     if any(ring.is_empty or rim.is_empty for ring, rim in rings):
@@ -133,7 +131,7 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, nominal_mm: float) -> It
 
 
 def edge_midpoints(within: BaseGeometry) -> list[Point]:
-    """The middles of sides longer than a fifth of the longest: no fillets or flats of tips."""
+    """Return the middles of sides over a fifth of the longest: no fillets or flats of tips."""
     rings = [np.asarray(part.exterior.coords)[:, :2] for part in polygons_by_size(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
     longest = max(math.dist(*side) for side in sides)
@@ -141,14 +139,14 @@ def edge_midpoints(within: BaseGeometry) -> list[Point]:
 
 
 def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -> Iterator[Finding]:
-    """The finding on the grid unit: the part's own one if it is a part of another scale.
+    """Yield the finding on the grid unit: the part's own one if it is a part of another scale.
 
     If a shape has few sides, a displaced side looks like another scale, too. A part of another
     scale is recognised by its thickness, off by the same factor, or by insets that differ widely;
     if the shape does not determine its unit at all, by its thickness alone.
     """
-    room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # a kind of radius
-    larger = 1 + (common.inset_mm - outline.inset_mm) / room_mm
+    radius_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # a kind of it
+    larger = 1 + (common.inset_mm - outline.inset_mm) / radius_mm
     own_mm = outline.own_unit_mm or common.unit_mm * larger
     scaled_mm = common.thickness_mm * own_mm / common.unit_mm
     limit_mm = 1.5 * UNIT_TOLERANCE * common.thickness_mm
@@ -161,11 +159,11 @@ def _unit(part: Part, outline: Outline, common: CommonSizes, profile: Profile) -
 
 
 class _Corner(NamedTuple):
-    """A corner of a drawn outline: its place, the angle of the material in radians, and the
-    distance from there to the part's own outline: the amount cut off a convex corner, or filled
-    into a concave one."""
+    """A corner of a drawn outline, the angle of the material in radians, and the distance from
+    there to the part's own outline: the amount cut off a convex corner, or filled into a
+    concave one."""
 
-    place: Point
+    point: Point
     angle: float
     off_mm: float
 
@@ -176,17 +174,17 @@ class _Corner(NamedTuple):
 
 
 def _corners(canonical: Polygon, area: Polygon) -> list[_Corner]:
-    """The corners of an outline as drawn, and how far the measured area is from them."""
+    """Return the corners of an outline as drawn, and how far the measured area is from them."""
     corners = []
     for here, turn in corner_angles(canonical):
-        place, outwards = Point(here), turn < math.pi
-        off_mm = place.distance(area if outwards else area.boundary)
-        corners.append(_Corner(place, turn, off_mm if outwards or area.contains(place) else 0.0))
+        point, outwards = Point(here), turn < math.pi
+        off_mm = point.distance(area if outwards else area.boundary)
+        corners.append(_Corner(point, turn, off_mm if outwards or area.contains(point) else 0.0))
     return [corner for corner in corners if corner.angle > 0]  # else two of them are one
 
 
 def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
-    """The amounts by which corners of parts are cut back or filled: the median for each angle."""
+    """Return by how much corners of parts are cut back or filled: the median for each angle."""
     by_angle: dict[int, list[float]] = {}
     for part in filter(lambda part: part.outline, parts):
         for corner in _corners(_on_own_sides(part), part.silhouette):
@@ -195,15 +193,14 @@ def typical_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
 
 
 def tip_flats(part: Part) -> list[tuple[float, Point]]:
-    """The widths in mm of the flats at acute tips of a measured part, and where the tips would
-    be."""
+    """Return the widths in mm of the flats at acute tips, and where the tips would be."""
     corners = _corners(_on_own_sides(part), part.silhouette)
     acute = [corner for corner in corners if corner.degrees < 90]
-    return [(2 * tip.off_mm * math.tan(tip.angle / 2), tip.place) for tip in acute]
+    return [(2 * tip.off_mm * math.tan(tip.angle / 2), tip.point) for tip in acute]
 
 
 def _form(subject: Subject) -> Iterator[Finding]:
-    """Findings on protrusions from the outline and on dents in it, as distances.
+    """Yield findings on protrusions from the outline and on dents in it, as distances.
 
     They are compared with the outline as drawn, fitted to the part's own sides; the position of the
     sides is covered by the gaps. At any height only chamfers may be missing, and nothing may
@@ -230,7 +227,7 @@ def _form(subject: Subject) -> Iterator[Finding]:
     inner = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle > math.pi]
     tips = [(corner, mm) for corner, mm in usual if mm > 0 and corner.angle < math.pi]
     bumps = _off(part.silhouette, canonical, inner)
-    bumps += [(corner.off_mm - mm, corner.place) for corner, mm in inner]
+    bumps += [(corner.off_mm - mm, corner.point) for corner, mm in inner]
     dents: list[tuple[float, BaseGeometry]] = []
     for cut in features.cuts:
         slits = [a for slit in features.slits for other, a in slit.cuts if other is cut]
@@ -238,53 +235,52 @@ def _form(subject: Subject) -> Iterator[Finding]:
         if cut.inside_mm < 2 * TOLERANCE_MM and not material.is_empty:
             drawn = canonical.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
             dents += _off(drawn, material, tips)
-            for corner, mm in tips:
-                off_mm = corner.place.distance(material) - mm - cut.inside_mm
-                dents.append((off_mm, corner.place))
+            away = [(corner.point, corner.point.distance(material), mm) for corner, mm in tips]
+            dents += [(off_mm - mm - cut.inside_mm, point) for point, off_mm, mm in away]
     for rule, off in (("bump", bumps), ("dent", dents)):
         # Among slices with the same slit, that with the least around it.
-        far_mm, place = max(off, key=lambda x: (round(x[0], 2), -x[1].area), default=(0.0, Point()))
+        far_mm, area = max(off, key=lambda x: (round(x[0], 2), -x[1].area), default=(0.0, Point()))
         what = f"the {RULES[rule][0]}"
         if far_mm > TOLERANCE_MM:
-            what += f" (at {_in_file(part, place)} in the file"
-            if place.area:
-                long_mm = place.length / 2
-                what += f"; {place.area / long_mm:.2f} mm wide, {long_mm:.1f} mm long"
+            what += f" (at {_in_file(part, area)} in the file"
+            if area.area:
+                long_mm = area.length / 2
+                what += f"; {area.area / long_mm:.2f} mm wide, {long_mm:.1f} mm long"
             what += ")"
-        where = [(max(0.0, far_mm), place.buffer(1.0))]
+        where = [(max(0.0, far_mm), area.buffer(1.0))]
         yield from check_limits(rule, where, maximum=TOLERANCE_MM, what=what)
 
 
-def _in_file(part: Part, place: BaseGeometry) -> str:
-    """The coordinates in the file of the vertex that is nearest to a place of a part."""
+def _in_file(part: Part, area: BaseGeometry) -> str:
+    """Return the coordinates in the file of the vertex that is nearest to a place of a part."""
     vertices = shapely.points(part.vertices[:, :2])
-    nearest = part.mesh.vertices[shapely.distance(vertices, place).argmin()]
+    nearest = part.mesh.vertices[shapely.distance(vertices, area).argmin()]
     return ", ".join(f"{axis} {mm + 0.0:.1f}" for axis, mm in zip("xyz", nearest, strict=True))
 
 
 def _off(
     area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[_Corner, float]]
 ) -> list[tuple[float, BaseGeometry]]:
-    """The polygons of `area` minus `other`, except near corners that are cut or filled by the usual
-    amount, and how far their vertices are from `other` and from the border of `area`.
+    """Return the polygons of `area` minus `other`, except near corners that are cut or filled by
+    the usual amount, and how far their vertices are from `other` and from the border of `area`.
 
     No point in a slit is far from material, but its end is far from the border.
     """
-    past = [other]
+    ignored = [other]
     for corner, off_mm in usual:
         half = min(corner.angle, 2 * math.pi - corner.angle) / 2
         reach_mm = off_mm * math.cos(half) / (1 - math.sin(half))
-        past.append(corner.place.buffer(reach_mm + TOLERANCE_MM))
+        ignored.append(corner.point.buffer(reach_mm + TOLERANCE_MM))
     deviations: list[tuple[float, BaseGeometry]] = []
-    for rest in polygons_by_size(area.difference(shapely.union_all(past))):
-        points = shapely.points(shapely.get_coordinates(rest))
+    for deviation in polygons_by_size(area.difference(shapely.union_all(ignored))):
+        points = shapely.points(shapely.get_coordinates(deviation))
         off = shapely.distance(points, [[other], [area.boundary]])
-        deviations.append((float(off.max()), rest))
+        deviations.append((float(off.max()), deviation))
     return deviations
 
 
 def _on_own_sides(part: Part) -> Polygon:
-    """The outline as drawn, each side moved to its typical position on this part."""
+    """Return the outline as drawn, each side moved to its typical position on this part."""
     assert part.outline is not None
     silhouette, share = part.silhouette, np.linspace(0.2, 0.8, 31)
     rings = []
@@ -296,8 +292,7 @@ def _on_own_sides(part: Part) -> Polygon:
         samples = shapely.points(starts[:, None] + share[:, None] * along[:, None])
         away = shapely.distance(samples, silhouette.boundary)
         away = np.where(shapely.contains(silhouette, samples), -away, away)
-        # A line through the typical position of each half: rotated slightly, too, like the whole
-        # part.
+        # A line through the typical position of each half: rotated slightly, like the whole part.
         first, last = (np.median(half, axis=1)[:, None] for half in (away[:, :15], away[:, 16:]))
         lean = (last - first) / (lengths * (share[16:] - share[:15]).mean())
         middles = starts + along / 2 + inwards * (first + last) / 2
@@ -305,6 +300,6 @@ def _on_own_sides(part: Part) -> Polygon:
         offsets = (inwards * middles).sum(axis=1)
         # Each corner is at the intersection of its two sides.
         lines = np.stack([np.roll(inwards, 1, axis=0), inwards], axis=1)
-        places = np.stack([np.roll(offsets, 1), offsets], axis=1)
-        rings.append(np.linalg.solve(lines, places[:, :, None])[:, :, 0])
+        positions = np.stack([np.roll(offsets, 1), offsets], axis=1)
+        rings.append(np.linalg.solve(lines, positions[:, :, None])[:, :, 0])
     return Polygon(rings[0], rings[1:])

@@ -1,4 +1,4 @@
-"""Rules on recesses and on the marks of south poles: their number, sizes, and the plastic around."""
+"""Rules on recesses and marks of south poles: their number, sizes, and the plastic around."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ _LAYER_MM = 0.02
 
 
 def recess_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's recesses."""
+    """Yield all findings on a part's recesses."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
-    expected = _expected_counts(subject)
-    if expected:
+    if expected := _expected_counts(subject):
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
-        what = "recesses for magnets"
-        yield count_finding("recess-count", len(recesses), right, what, part.silhouette.boundary)
+        what, outline = "recesses for magnets", part.silhouette.boundary
+        yield count_finding("recess-count", len(recesses), right, what, outline)
     if not recesses or not profile.has_recesses:
         return
-    places = [recess.middle for recess in recesses]
+    areas = [recess.middle for recess in recesses]
     yield from _diameters(subject)
     yield from _releases(subject)
     cuts = [area for recess in recesses for _, area in recess.cuts]
@@ -50,15 +49,15 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
     yield count_finding("recess-empty", len(blocked), 0, what, union_all(blocked))
     magnet_mm = profile.magnet_height_mm
     depths = [(recess.depth_mm, recess.middle) for recess in recesses]
-    limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
-    yield from check_limits("recess-depth", depths, *limit)
+    least_mm, most_mm = magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM
+    yield from check_limits("recess-depth", depths, least_mm, most_mm)
     closed = sum(not recess.below for recess in recesses)
     if profile.embedded:
         yield count_finding("recess-closed", closed, len(recesses), "closed recesses")
         ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
         pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
         off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
-        yield from check_limits("pause-height", zip(off, places, strict=True), maximum=_LAYER_MM)
+        yield from check_limits("pause-height", zip(off, areas, strict=True), maximum=_LAYER_MM)
     else:
         what = "recesses that are open at the back"
         yield count_finding("recess-open", len(recesses) - closed, len(recesses), what)
@@ -77,10 +76,9 @@ def recess_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def _expected_counts(subject: Subject) -> set[int]:
-    """The number of magnets for a piece of this length; empty if its outline was not fitted.
+    """Return the number of magnets for a piece of this length; empty if its outline was not fitted.
 
-    The length is that along x or y as the piece is drawn, with its letter upright. Without a letter
-    it may have been drawn in any rotation.
+    The length is along x or y as drawn, with the letter upright; without one, in any rotation.
     """
     outline, letter, usual = subject.part.outline, subject.identity.letter, subject.common.recesses
     moves = len(subject.puzzle.lattice.moves(False))
@@ -95,21 +93,20 @@ def _expected_counts(subject: Subject) -> set[int]:
 
 
 def _plastic_mm(subject: Subject, cavity: Cavity, facing: int) -> float:
-    """The thickness of plastic above or below a cavity, up to the letter there, or the face or back."""
-    over = [x for x in subject.features.labels if x.middle.intersects(cavity.middle)]
+    """Return the thickness of plastic above or below a cavity, up to a letter, or face or back."""
+    labels = [x for x in subject.features.labels if x.middle.intersects(cavity.middle)]
     if facing == UP:
         face_mm = subject.part.thickness_mm
-        ends = [x.low_mm for x in over if x.above and x is not cavity]
+        ends = [x.low_mm for x in labels if x.above and x is not cavity]
         return max(0.0, min(ends, default=face_mm) - (face_mm if cavity.above else cavity.high_mm))
-    return max(0.0, cavity.low_mm - max((x.high_mm for x in over if x.below), default=0.0))
+    return max(0.0, cavity.low_mm - max((x.high_mm for x in labels if x.below), default=0.0))
 
 
 def _diameters(subject: Subject) -> Iterator[Finding]:
-    """Findings on diameters: the largest cylinder that fits in and the smallest around it both have
-    the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent nor
-    bumpy."""
-    profile = subject.profile
-    nominal = recess_diameters(profile)
+    """Yield findings on diameters: the largest cylinder that fits in and the smallest around it
+    both have the right diameter, so that a recess is neither narrow nor wide, oval, tapered, bent
+    nor bumpy."""
+    profile, nominal = subject.profile, recess_diameters(subject.profile)
     inside, around = [], []
     for recess in subject.features.recesses:
         # Slightly above its lead-in and, with ribs, above the cone down to their crests.
@@ -121,18 +118,16 @@ def _diameters(subject: Subject) -> Iterator[Finding]:
         around.append((around_mm, recess.middle))
     low_mm, high_mm = near(nominal.widest_mm)
     narrow_mm = max(0.0, low_mm - min(mm for mm, _ in inside))
-    measured = around
-    what = "the smallest cylinder around the recess"
+    measured, what = around, "the smallest cylinder around the recess"
     if nominal.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
-        measured = inside
-        what = "the largest cylinder that fits into the recess"
+        measured, what = inside, "the largest cylinder that fits into the recess"
     yield from check_limits("recess-diameter", measured, low_mm, high_mm, what=what)
     if nominal.crest_mm is not None:
         yield from check_limits("rib-crest", inside, *near(nominal.crest_mm))
 
 
 def _releases(subject: Subject) -> Iterator[Finding]:
-    """Findings on push-out holes: one in the middle of each recess's end, or none at all."""
+    """Yield findings on push-out holes: one in the middle of each recess's end, or none at all."""
     recesses, asked_mm = subject.features.recesses, subject.profile.release_mm
     ends = [hole.cuts[-1][1] for hole in subject.features.releases]  # round, at the face
     right = len(recesses) if asked_mm else 0
@@ -146,9 +141,9 @@ def _releases(subject: Subject) -> Iterator[Finding]:
 
 
 def _walls(subject: Subject) -> Iterator[Finding]:
-    """Findings on the walls to the sides, to holes, and to the next recess; and on those at the bed."""
+    """Yield findings on the walls to sides, holes and the next recess; and on those at the bed."""
     part, profile, recesses = subject.part, subject.profile, subject.features.recesses
-    beside = [
+    walls = [
         (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
     ]
     for recess in recesses:
@@ -156,29 +151,26 @@ def _walls(subject: Subject) -> Iterator[Finding]:
         for cut, area in recess.cuts:
             # Its open end is wider, and checked at the bed.
             if profile.embedded or shapely.minimum_bounding_radius(area) < recess_mm + 0.002:
-                beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
+                walls.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
     noise_mm = part.sections.noise_mm  # the precision of any wall
-    yield from check_limits("wall", beside, profile.wall_mm - noise_mm)
+    yield from check_limits("wall", walls, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
-        own = [x.middle for x in recesses if x.below]
-        openings = [hole for hole in holes_in(back) if any(map(hole.intersects, own))]
+        areas = [x.middle for x in recesses if x.below]
+        openings = [hole for hole in holes_in(back) if any(map(hole.intersects, areas))]
         at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in openings]
         yield from check_limits("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
 
-# --- marks of south poles ---------------------------------------------------------------------
-
-
 def mark_findings(subject: Subject) -> Iterator[Finding]:
-    """All findings on a part's marks of poles."""
+    """Yield all findings on a part's marks of poles."""
     marks, recesses, profile = subject.features.marks, subject.features.recesses, subject.profile
-    places = [mark.middle for mark in marks]
+    areas = [mark.middle for mark in marks]
     if profile.has_recesses and profile.polarity != "alternating":
-        yield count_finding("pole-mark", len(marks), 0, "marks of south poles", union_all(places))
+        yield count_finding("pole-mark", len(marks), 0, "marks of south poles", union_all(areas))
     elif profile.has_recesses and recesses:
         yield from _right_ones(subject)
-        widths = [(fit_circle(place).diameter_mm, place) for place in places]
+        widths = [(fit_circle(area).diameter_mm, area) for area in areas]
         yield from check_limits("mark-diameter", widths, *near(MARK_DIAMETER_MM))
         depths = [(mark.depth_mm, mark.middle) for mark in marks]
         yield from check_limits("mark-depth", depths, *near(mark_span(profile).depth_mm))
@@ -186,21 +178,18 @@ def mark_findings(subject: Subject) -> Iterator[Finding]:
         lowest_mm = min(recess.low_mm for recess in recesses)
         facing = [UP if x.below or x.low_mm > lowest_mm else DOWN for x in marks]
         beyond = [_plastic_mm(subject, *mark) for mark in zip(marks, facing, strict=True)]
-        yield from check_limits(
-            "mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile)
-        )
+        floors = zip(beyond, areas, strict=True)
+        yield from check_limits("mark-floor", floors, beyond_mark_mm(profile))
         if not profile.embedded:
             back = subject.part.sections.flat(0.0, DOWN)
             rims = [filled(back).boundary, *holes_in(back)]  # one of these is the mark itself
-            walls = [(min(rim.distance(x) or math.inf for rim in rims), x) for x in places]
+            walls = [(min(rim.distance(x) or math.inf for rim in rims), x) for x in areas]
             yield from check_limits("mark-wall", walls, profile.bed_wall_mm)
 
 
 def _right_ones(subject: Subject) -> Iterator[Finding]:
-    """The finding on which magnets are marked: each visible south pole once, and no others.
-
-    There is none for parts that are not as drawn or have another number of recesses.
-    """
+    """Yield the finding on which magnets are marked: each visible south pole once, and no others;
+    none for parts that are not as drawn or have another number of recesses."""
     recesses, marks = subject.features.recesses, subject.features.marks
     marked = [_marked_by(mark, subject) for mark in marks]
     astray = [mark.middle for mark, index in zip(marks, marked, strict=True) if index is None]
@@ -209,13 +198,13 @@ def _right_ones(subject: Subject) -> Iterator[Finding]:
         for south in _souths(subject)
     ]
     if wrong:
-        places = [*min(wrong, key=len), *astray]
+        areas = [*min(wrong, key=len), *astray]
         what = "magnets with a wrong mark (each visible south pole has one mark)"
-        yield count_finding("pole-mark", len(places), 0, what, union_all(places))
+        yield count_finding("pole-mark", len(areas), 0, what, union_all(areas))
 
 
 def _marked_by(mark: Cavity, subject: Subject) -> int | None:
-    """The index of the recess that a mark belongs to; None for a stray mark."""
+    """Return the index of the recess that a mark belongs to; None for a stray mark."""
     distances = [mark.middle.distance(recess.middle) for recess in subject.features.recesses]
     which = distances.index(min(distances))
     recess = subject.features.recesses[which]
@@ -228,8 +217,8 @@ def _marked_by(mark: Cavity, subject: Subject) -> int | None:
 
 
 def _souths(subject: Subject) -> Iterator[set[int]]:
-    """The indices of the recesses with a visible south pole; several sets if the rotation of the part,
-    or which of two equal pieces it is, is ambiguous."""
+    """Yield the indices of the recesses with a visible south pole; several sets if the rotation of
+    the part, or which of two equal pieces it is, is ambiguous."""
     outline, identity, puzzle = subject.part.outline, subject.identity, subject.puzzle
     if outline is None or not identity.as_drawn:
         return
@@ -251,12 +240,12 @@ def _souths(subject: Subject) -> Iterator[set[int]]:
 
 
 def turns_of(subject: Subject, piece: Piece) -> list[int]:
-    """The rotations of the lattice that map a piece as drawn to the outline of a part."""
+    """Return the rotations of the lattice that map a piece as drawn to the outline of a part."""
     outline, cells = subject.part.outline, piece.forms[0].cells
     moves = moves_onto(subject.puzzle.lattice, cells, outline.cells) if outline else ()
     return [move.turns for move, _ in moves if not move.flipped]
 
 
 def letter_turns(letter: Letter, moves: int) -> set[int]:
-    """The rotations, of `moves`, that map the letter as drawn to a recognised one."""
+    """Return the rotations, of `moves`, that map the letter as drawn to a recognised one."""
     return {(letter.turns + turn) % moves for turn in symmetry_turns(letter.text, moves)}

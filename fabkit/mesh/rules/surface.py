@@ -1,5 +1,5 @@
-"""Rules on any mesh: closed, oriented outwards, free of self-intersections, and printable. A part is
-checked as it is printed: on its back, or turned over if the profile prints faces down."""
+"""Rules on any mesh: closed, oriented outwards, free of self-intersections, and printable. A part
+is checked as it is printed: on its back, or turned over if the profile prints faces down."""
 
 from __future__ import annotations
 
@@ -35,15 +35,13 @@ _SPECK_MM2 = 0.01
 
 
 def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
-    """All findings on the mesh of a part, which should have `closed` cavities."""
+    """Yield all findings on the mesh of a part, which should have `closed` cavities."""
     mesh, faces = part.aligned, part.mesh.faces
     # Rounding to so few decimals moves corners onto a nearby line. Single precision may add a
     # fiftieth of a step.
     steps = part.mesh.vertices / _DECIMALS_MM
     is_rounded = bool((np.abs(steps - np.round(steps)) < 0.02).all())
-    edges = open_edges(mesh)
-    flipped = flipped_faces(mesh)
-    useless = duplicate_faces(mesh)
+    edges, flipped, useless = open_edges(mesh), flipped_faces(mesh), duplicate_faces(mesh)
     if not is_rounded:
         useless = np.union1d(degenerate_faces(mesh), useless).astype(np.int64)
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
@@ -79,7 +77,7 @@ def mesh_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
 
 
 def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
-    """Up to 500 edges or faces from above, with a margin."""
+    """Return up to 500 edges or faces from above, with a margin."""
     # Each on its own: crossing lines, joined first, would be split at every crossing.
     hull = shapely.convex_hull(shapely.multipoints(vertices[faces[:500], :2]))
     return shapely.union_all(shapely.buffer(hull, 0.3))
@@ -88,10 +86,8 @@ def _marked(vertices: Points, faces: Faces) -> BaseGeometry:
 def printing_findings(
     part: Part, profile: Profile, hollows_mm: Sequence[float] = ()
 ) -> Iterator[Finding]:
-    """All findings on printing a part, with the profile's side on the bed.
-
-    Ceilings at `hollows_mm` are ignored: other rules report hollows.
-    """
+    """Yield all findings on printing a part, with the profile's side on the bed, except for
+    ceilings at `hollows_mm`: other rules report hollows."""
     yield from _overhang(part, profile)
     # Ceilings are bridged where they are narrow: the width is that of the largest disc inside.
     # With the face down, these are the ends of a letter's strokes, and floors of closed cavities.
@@ -118,7 +114,7 @@ def printing_findings(
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
-    """The finding on the steepest triangle that is not a ceiling, within the precision of the mesh."""
+    """Yield the finding on the steepest triangle but ceilings, within the mesh's precision."""
     corners = part.vertices[part.mesh.faces]
     normals = area_vectors(part.vertices, part.mesh.faces)
     areas = np.linalg.norm(normals, axis=1)
@@ -133,8 +129,7 @@ def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     free = np.flatnonzero((leaning + unsure < 89.9) & (heights > _ON_BED_MM))
     steepest = free[np.argsort((unsure - leaning)[free])]
     specks = int((np.cumsum(areas[steepest]) <= _SPECK_MM2).sum())
-    worst = 0.0
-    where = None
+    worst, where = 0.0, None
     if specks < len(steepest):
         worst = max(0.0, float((leaning - unsure)[steepest[specks]]))
         steep = corners[steepest[: specks + 1]][:, :, :2]
