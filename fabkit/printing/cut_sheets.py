@@ -15,11 +15,7 @@ from fabkit.printing.nesting.nest import nest
 
 @dataclass(frozen=True)
 class CutSheet:
-    """One sheet and what is cut from it.
-
-    Attributes:
-        placed: the pieces at their places, in the given order.
-    """
+    """One sheet and the pieces that are cut from it, moved to their positions."""
 
     number: int
     width_mm: float
@@ -44,9 +40,9 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         profile.sheet_edge_mm,
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
+    paths = {piece.piece: piece.path for piece in pieces}
+    copies = {piece.piece: piece.copies for piece in pieces}
     try:
-        paths = {piece.piece: piece.path for piece in pieces}
-        copies = {piece.piece: piece.copies for piece in pieces}
         nested = nest(with_copies(paths, copies), sheet_bin)
     except InputError as error:
         size = f"{format_mm(sheet_bin.width_mm)} x {format_mm(sheet_bin.depth_mm)}"

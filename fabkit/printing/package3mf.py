@@ -260,10 +260,9 @@ def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str
         f'<plate>\n<plate_info id="{plate}"/>\n<layer top_z="{top_mm}" {stop}</plate>\n'
         for plate, top_mm in tops_mm.items()
     )
+    roots = {PRUSA_PART: "custom_gcodes_per_print_z", ORCA_PART: "custom_gcodes_per_layer"}
+    contents = {PRUSA_PART: prusa, ORCA_PART: orca}
     return {
-        part: f"{_XML}<{root}>\n{content}</{root}>\n".encode()
-        for part, root, content in (
-            (PRUSA_PART, "custom_gcodes_per_print_z", prusa),
-            (ORCA_PART, "custom_gcodes_per_layer", orca),
-        )
+        part: f"{_XML}<{root}>\n{contents[part]}</{root}>\n".encode()
+        for part, root in roots.items()
     }

@@ -13,7 +13,6 @@ counter-clockwise about z, and moved by its x and y. `mesh_transform` gives all 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,9 +88,8 @@ def arrange_plates(
     nested: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _groups(drawings, profile):
-            of_group = {drawing.piece: outlines[drawing.piece] for drawing in group}
-            group_shapes = with_copies(of_group, copies)
-            bins = nest(group_shapes, bed, progress)
+            group_outlines = {drawing.piece: outlines[drawing.piece] for drawing in group}
+            bins = nest(with_copies(group_outlines, copies), bed, progress)
             nested += [(pause_mm, placements) for placements in bins]
     except InputError as error:
         least_mm = format_mm(MIN_ROOM_MM + 2 * profile.plate_edge_mm)
@@ -263,33 +261,23 @@ def _refuse_too_high(drawings: Sequence[PartDrawing], profile: Profile) -> None:
 
 def _or_without(drawing: PartDrawing) -> str:
     """Return further advice on a board that is too large: pieces can be printed without boards."""
-    boarded = isinstance(drawing, BoardDrawing)
-    return ", or omit boards (board.make none)" if boarded else ""
+    return ", or omit boards (board.make none)" if isinstance(drawing, BoardDrawing) else ""
 
 
 def _groups(
     drawings: Sequence[PartDrawing], profile: Profile
 ) -> Iterator[tuple[float | None, list[PartDrawing]]]:
-    """Yield the parts that may share a plate, with their pause height."""
-    by_colour: dict[str, list[PartDrawing]] = defaultdict(list)
+    """Yield the parts that may share a plate, with their pause height, by colour and the lowest pause
+    first; those without a pause join the smallest group."""
+    by_colour: dict[str, dict[float | None, list[PartDrawing]]] = {}
     for drawing in drawings:
-        by_colour[drawing.colour if profile.plate_colours == "single" else ""].append(drawing)
-    for of_colour in by_colour.values():
-        yield from _by_pause(of_colour)
-
-
-def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[PartDrawing]]]:
-    """Group pieces by pause height, the lowest first; those without a pause join the smallest group."""
-    groups: dict[float, list[PartDrawing]] = defaultdict(list)
-    for drawing in drawings:
-        if drawing.pause_height_mm is not None:
-            groups[drawing.pause_height_mm].append(drawing)
-    free = [drawing for drawing in drawings if drawing.pause_height_mm is None]
-    if not groups:
-        return [(None, free)]
-    host = min(groups, key=lambda height: (len(groups[height]), height))
-    groups[host] += free
-    return sorted(groups.items())
+        colour = drawing.colour if profile.plate_colours == "single" else ""
+        groups = by_colour.setdefault(colour, {})
+        groups.setdefault(drawing.pause_height_mm, []).append(drawing)
+    for groups in by_colour.values():
+        if len(groups) > 1 and (free := groups.pop(None, None)):
+            groups[min(groups, key=lambda height_mm: (len(groups[height_mm]), height_mm))] += free
+        yield from sorted(groups.items())
 
 
 def _centred(
@@ -297,10 +285,9 @@ def _centred(
 ) -> list[Placement]:
     """Place a bed's shapes close together, as near to its middle as its reserved corner allows."""
     close = nest_compactly(shapes, bed, placements, progress)
-    here = [placement.name for placement in placements]
-    moved = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
-    shapes = {name: shapes[name] for name in here}
-    sound = (layout for layout in moved if not layout_faults(shapes, bed, [layout]))
+    layouts = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
+    shapes = {placement.name: shapes[placement.name] for placement in placements}
+    sound = (layout for layout in layouts if not layout_faults(shapes, bed, [layout]))
     return next(sound, list(placements))
 
 

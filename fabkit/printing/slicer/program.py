@@ -186,8 +186,8 @@ def run_program(
     output = heard.decode(errors="replace")
     if len(heard) > MAX_OUTPUT_BYTES:
         raise ExternalError(
-            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so it may "
-            f"not be one{_last_line(output)}"
+            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so it "
+            f"may not be one{_last_line(output)}"
         )
     if is_late:
         raise ExternalError(f"{name} was stopped after {limit_s:g} seconds{_last_line(output)}")

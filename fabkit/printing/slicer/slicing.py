@@ -1,4 +1,4 @@
-"""Slicing one plate: the slicer runs in its own folder, and the G-code file is moved into place whole."""
+"""Slicing one plate: the slicer runs in its own folder, and the G-code file is moved whole."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def slice_plate(
     """
     if slicer.name != "PrusaSlicer":
         raise ExternalError(
-            f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu Studio "
-            "need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open the 3MF "
-            "file in your slicer"
+            f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu "
+            "Studio need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open "
+            "the 3MF file in your slicer"
         )
     plate = escape(model.name)
     if config is not None and config.nozzles < expected.extruders:
@@ -94,11 +94,9 @@ def slice_plate(
         # In the target's folder, so that the final move is one step.
         with temporary_folder(gcode.parent) as folder:
             shutil.copyfile(model, folder / _MODEL)
-            if config is None:
-                texts = {_SETTINGS: print_settings(profile, expected.extruders)}
-            else:
-                needed = needed_settings(profile, expected.extruders)
-                texts = {_CONFIG: config.text, _SETTINGS: needed}
+            settings = print_settings if config is None else needed_settings
+            texts = {} if config is None else {_CONFIG: config.text}
+            texts[_SETTINGS] = settings(profile, expected.extruders)
             loads: list[str] = []
             for name, text in texts.items():
                 (folder / name).write_text(text, encoding="utf-8")
@@ -136,7 +134,8 @@ def slice_plate(
 
 
 def _follow(progress: Progress) -> Callable[[str], None]:
-    """Report the slicer's own progress; it repeats steps for each object, but the share only grows."""
+    """Return what reports the slicer's progress; it repeats steps for each object, but the share only
+    grows."""
     share = 0.0
 
     def hear(line: str) -> None:
