@@ -89,10 +89,9 @@ def coupon_sheet(
         page.text(_LEFT, _LARGE_PAGE[1] - 9, heading, 5.5, class_="title")
         with page.scaled((_LEFT + 20, 6.0), 1 / _LARGER):
             for part in parts:
-                if part.recesses:  # nothing is measured on it
-                    continue
-                _part(page, part, part.origin_mm)
-                _numbers(page, part, part.origin_mm)
+                if not part.recesses:  # on others nothing is measured
+                    _part(page, part, part.origin_mm)
+                    _numbers(page, part, part.origin_mm)
 
     subject = "places to measure and a table to fill in"
     return draw_pdf(f"Coupon: {title}", subject, [(*_PAGE, draw), (*_LARGE_PAGE, draw_large)])
@@ -178,10 +177,8 @@ def residual_chart(residuals: Sequence[Residual], title: str) -> str:
         drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
     for row, residual in enumerate(residuals):
         y = top - _CHART_ROW_MM * (row + 0.5)
-        off_mm = residual.off_mm
-        low, middle, high = map(
-            x_of, (off_mm - residual.half_mm, off_mm, off_mm + residual.half_mm)
-        )
+        off_mm, half_mm = residual.off_mm, residual.half_mm
+        low, middle, high = map(x_of, (off_mm - half_mm, off_mm, off_mm + half_mm))
         text, line, dot = {}, theme.lined("ink"), theme.filled("ink")
         if residual.left_out:
             text, line, dot = {"fill": _WRONG}, {"stroke": _WRONG}, {"fill": _WRONG}

@@ -141,8 +141,8 @@ def imposition_order(pages: int) -> list[tuple[int, int]]:
         [(8, 1), (2, 7), (6, 3), (4, 5)]
     """
     last = -(-pages // 4) * 4
-    sides = [(last - place, place + 1) for place in range(last // 2)]
-    return [side[::-1] if place % 2 else side for place, side in enumerate(sides)]
+    sides = [(last - index, index + 1) for index in range(last // 2)]
+    return [side[::-1] if index % 2 else side for index, side in enumerate(sides)]
 
 
 class PdfPage:
@@ -227,8 +227,8 @@ class PdfPage:
         """Return a path of rings or polylines."""
         path = self._pdf.beginPath()
         for ring in rings:
-            for place, (x, y) in enumerate(ring):
-                (path.lineTo if place else path.moveTo)(x, y)
+            for index, (x, y) in enumerate(ring):
+                (path.lineTo if index else path.moveTo)(x, y)
             if closed:
                 path.close()
         return path

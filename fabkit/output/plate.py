@@ -61,9 +61,9 @@ def plate_sheet(view: PlateView) -> str:
     draw_area(drawing, bed, _BY_MM, **theme.filled("socket"))
     draw_area(drawing, bed, _BY_MM, fill="none", stroke_width="0.5", **theme.lined("quiet"))
     draw_area(drawing, inner, _BY_MM, **theme.filled("ground"))
-    across = [i * _GRID_MM for i in range(1, int(width // _GRID_MM) + 1)]
-    up = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
-    lines = [((x, 0.0), (x, depth)) for x in across] + [((0.0, y), (width, y)) for y in up]
+    xs = [i * _GRID_MM for i in range(1, int(width // _GRID_MM) + 1)]
+    ys = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
+    lines = [((x, 0.0), (x, depth)) for x in xs] + [((0.0, y), (width, y)) for y in ys]
     _draw_lines(drawing, lines, inner, stroke_width="0.2", **theme.lined("socket"))
     if edge:
         _draw_border(drawing, inner)
@@ -78,14 +78,13 @@ def plate_sheet(view: PlateView) -> str:
 
 
 def _summary(view: PlateView) -> str:
-    pause_mm = view.pause_height_mm
-    wide, deep = view.bed_mm
-    summary = f"{pluralize(len(view.pieces), 'piece')} · bed {wide:g} x {format_mm(deep)}"
-    summary += f" · {view.used:.0%} of the free area used · "
-    summary += "face down · " if any(part.facing == "down" for part, _ in view.pieces) else ""
-    if pause_mm is None:
-        return summary + "no pause"
-    return summary + f"pause for the magnets at {format_mm(pause_mm)}"
+    (wide, deep), pause_mm = view.bed_mm, view.pause_height_mm
+    is_down = any(part.facing == "down" for part, _ in view.pieces)
+    pause = "no pause" if pause_mm is None else f"pause for the magnets at {format_mm(pause_mm)}"
+    return (
+        f"{pluralize(len(view.pieces), 'piece')} · bed {wide:g} x {format_mm(deep)} · "
+        f"{view.used:.0%} of the free area used · {'face down · ' if is_down else ''}{pause}"
+    )
 
 
 def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
@@ -107,7 +106,6 @@ def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
 
 
 def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
-
     def draw(shape: BaseGeometry, **style: str) -> None:
         draw_area(drawing, placed_from_above(shape, matrix), _BY_MM, **style)
 

@@ -76,7 +76,7 @@ def font_path(bold: bool = False) -> Path:
 
 
 def font_faces(regular: str, bold: str) -> list[str]:
-    """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts."""
+    """Return ``@font-face`` rules with the glyphs of a drawing; others are in the reader's fonts."""
     fonts = {400: subset_font(regular, bold=False), 700: subset_font(bold, bold=True)}
     return [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
@@ -94,16 +94,16 @@ def subset_font(characters: str | None, bold: bool, web: bool = False) -> bytes:
     from fontTools.ttLib import TTFont
 
     font = TTFont(io.BytesIO(font_path(bold).read_bytes()), recalcTimestamp=False, lazy=True)
-    wanted = set(font.getBestCmap())
+    codes = set(font.getBestCmap())
     if characters is not None:
-        wanted &= set(map(ord, characters))
-    if not wanted:
+        codes &= set(map(ord, characters))
+    if not codes:
         return b""
     options = Options(hinting=False, name_IDs=[])
     # Not needed for single lines.
     options.drop_tables += ("DSIG", "GDEF", "GPOS", "GSUB", "gasp", "kern")
     subsetter = Subsetter(options)
-    subsetter.populate(unicodes=wanted)
+    subsetter.populate(unicodes=codes)
     subsetter.subset(font)
     font.flavor = "woff" if web else None
     file = io.BytesIO()

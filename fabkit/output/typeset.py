@@ -59,8 +59,8 @@ def with_no_break_spaces(text: str) -> str:
 
 def replace_missing_glyphs(text: str, bold: bool) -> str:
     """Replace every character that the font lacks."""
-    known = font_characters(bold)
-    return "".join(char if char in known else REPLACEMENT for char in text)
+    characters = font_characters(bold)
+    return "".join(char if char in characters else REPLACEMENT for char in text)
 
 
 @lru_cache(maxsize=2)
