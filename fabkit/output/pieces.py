@@ -211,8 +211,7 @@ def piece_sheet(
         radius, pitch_mm = ball_mm / 2, profile.unit_mm
         low = y + _BELOW_BALLS_MM
         for shift_mm in (0.0, pitch_mm):
-            centre = x + radius + shift_mm, low + radius
-            drawing.circle(*centre, radius, **line, stroke_width="0.3")
+            drawing.circle(x + radius + shift_mm, low + radius, radius, **line, stroke_width="0.3")
         start, pitch = (x + radius, low - _APART_MM), f"pitch {format_mm(pitch_mm)}"
         draw_width_dimension(drawing, start, pitch_mm, pitch, drawing.theme)
         corner = x + ball_mm + pitch_mm + _APART_MM, low

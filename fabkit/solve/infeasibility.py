@@ -21,8 +21,8 @@ _LEFTOVER = "with --leftover cells may stay uncovered"
 class Infeasibility:
     """Why there is no solution, as a sentence.
 
-    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
-    for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
+    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has
+    one number for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
     """
 
     rule: str
@@ -33,13 +33,9 @@ class Infeasibility:
 
 def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
     """Return the first reason found why a challenge is infeasible; None if no check shows one."""
-    return _given(encoded) or _area(encoded) or _without_placement(encoded) or _colouring(encoded)
-
-
-def _given(encoded: EncodedChallenge) -> Infeasibility | None:
     for given in contradictory_given(encoded.puzzle, encoded.challenge):
         return Infeasibility("given", f"the given piece {given.piece} contradicts a clue")
-    return None
+    return _area(encoded) or _without_placement(encoded) or _colouring(encoded)
 
 
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:
@@ -56,9 +52,7 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     open_count = encoded.challenge.open_count
     areas = [(covered - open_count) / per_unit for covered in sums]
     if open_count:
-        region += (
-            f", of which {open_count} stay open" if open_count > 1 else ", of which 1 stays open"
-        )
+        region += f", of which {open_count} {'stay' if open_count > 1 else 'stays'} open"
     chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
     reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
     is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None and not open_count
@@ -99,11 +93,9 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
         total = _reached(problem, [set(values[kind].tolist()) for kind in kinds])
         weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
-            reason = (
-                f"colouring {name}: the region has {sum(weights)} coloured cells, but the pieces "
-                f"can cover {_join_numbers(_bits(total))}"
-            )
-            return Infeasibility("colouring", reason, weights)
+            region = f"the region has {sum(weights)} coloured cells"
+            pieces = f"the pieces can cover {_join_numbers(_bits(total))}"
+            return Infeasibility("colouring", f"colouring {name}: {region}, but {pieces}", weights)
     return None
 
 

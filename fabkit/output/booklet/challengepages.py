@@ -162,7 +162,7 @@ class _PageLayout:
         self.scale = next(filter(is_shared, _SCALES), _SCALES[-1])
 
     def fits(self, challenge: NumberedChallenge) -> bool:
-        """Whether a challenge fits its cell at the scale."""
+        """Return whether a challenge fits its cell at the scale."""
         return has_room(self._room(challenge), self._spec.size_mm(challenge, self.scale))
 
     def card(self, challenge: NumberedChallenge) -> _Card:
@@ -251,10 +251,8 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
             rows = [_row(spec, cards[start : start + columns], columns) for start in starts]
             heights_mm = [stacked_height_mm([row], spec.width_mm) for row in rows]
             above_mm = _BEFORE_HEAD_MM + _HEAD_MM
-            is_blank = (
-                free_mm > MAX_BLANK * _page_height_mm(spec) and free_mm > above_mm + heights_mm[0]
-            )
-            if not first and is_blank:
+            needed_mm = max(MAX_BLANK * _page_height_mm(spec), above_mm + heights_mm[0])
+            if not first and free_mm > needed_mm:
                 yield Spacer(0, _BEFORE_HEAD_MM * MM)
                 free_mm -= above_mm
             else:
@@ -408,9 +406,8 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
     wide, high = (round(side, 3) for side in spec.size_mm(challenge, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
-    if entry.challenge.flips and not all(
-        challenge.entry.challenge.flips for challenge in spec.challenges
-    ):
+    all_flip = all(numbered.entry.challenge.flips for numbered in spec.challenges)
+    if entry.challenge.flips and not all_flip:
         yield messages["flips"]
 
 

@@ -65,18 +65,16 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
         high -= above_mm + _GAP_MM
         begin = Spacer(0, _GAP_MM * MM)
     count = len(puzzle.pieces)
-    boxes = [
-        [extent(puzzle.lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces
-    ]
+    lattice = puzzle.lattice
+    boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
     wide = max(sum(box[2] + 0.5 for box in row) - 0.5 for row in boxes)
     tall = max(box[3] for row in boxes for box in row)
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
     rows = -(-count // columns)
     cell = spec.width_mm / columns, min(high / rows, 60.0)
     room = cell[0] - 4, cell[1] - 9
-    unit_mm = min(
-        _FILLED * room[0] / wide, (room[1] - 1.5) / tall, _MAX_SCALE * spec.profile.unit_mm
-    )
+    max_mm = _MAX_SCALE * spec.profile.unit_mm
+    unit_mm = min(_FILLED * room[0] / wide, (room[1] - 1.5) / tall, max_mm)
 
     def draw(piece: Piece, row: list[tuple[float, float, float, float]], page: PdfPage) -> None:
         across = 0.0
@@ -92,8 +90,8 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
         sketch = DrawingFlowable(room, partial(draw, piece, row), spec.missing)
         cells.append([sketch, spec.text(name, "small", 60)])
     cells += [[]] * (rows * columns - count)
-    in_rows = [cells[place : place + columns] for place in range(0, rows * columns, columns)]
-    table = Table(in_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
+    table_rows = [cells[start : start + columns] for start in range(0, rows * columns, columns)]
+    table = Table(table_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
     return [begin, *head, table]
 
 
@@ -113,9 +111,8 @@ def full_size_pieces(
     messages, puzzle, profile = spec.messages, spec.puzzle, spec.profile
     text = messages["pieces_balls_text" if puzzle.made_of_balls else "pieces_text"]
     flat = [piece for piece in puzzle.pieces if not piece.body]
-    views = [
-        flat_piece_view(puzzle, *pair, profile) for pair in zip(flat, spec.drafts, strict=True)
-    ]
+    pairs = zip(flat, spec.drafts, strict=True)
+    views = [flat_piece_view(puzzle, *pair, profile) for pair in pairs]
     for piece in (piece for piece in puzzle.pieces if piece.body):
         for view, form in zip(ball_piece_views(puzzle, piece, profile), piece.forms, strict=True):
             caption = f"{piece.id} ({piece.label})"
@@ -182,6 +179,6 @@ def form_name(messages: Mapping[str, str], name: str) -> str:
     parts = re.fullmatch(r"(?:([0-9]+)-)?([a-z]+)(?:-([0-9]+))?", name)
     if not parts:
         raise ValueError(f"there is no form {name!r}")
-    count, kind, among = parts.groups()
+    count, kind, number = parts.groups()
     text = messages[f"form_{kind}"].format(count=count)
-    return f"{text} {among}" if among else text
+    return f"{text} {number}" if number else text

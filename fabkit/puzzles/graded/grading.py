@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabkit.model.entry import LEVELS, level_of
@@ -28,7 +28,6 @@ class Candidate:
 
     Attributes:
         challenge: without an id.
-        solution: each piece with its cells.
         count: number of solutions, not up to symmetry.
         minimal: whether every given piece is needed; None for shapes, which have none.
         shape: name of the region; empty for a starting position.
@@ -85,7 +84,7 @@ class GradedSelection:
 
 def grade_candidates(
     puzzle: PuzzleSet,
-    sources: Mapping[Hashable, CandidateSource],
+    sources: Iterable[CandidateSource],
     count: int,
     levels: Sequence[str],
     budget: Budget,
@@ -96,25 +95,25 @@ def grade_candidates(
     piece are left out: they are no puzzle.
 
     Args:
-        sources: by a common property of their candidates, such as the number of given pieces.
+        sources: each of candidates with a common property, such as the number of given pieces.
         levels: the levels to choose from, evenly.
 
     Returns:
         At most `count` challenges.
     """
     share = -(-count // len(levels))
-    wanted = share * len(LEVELS)
     lacking = Counter(dict.fromkeys(levels, share))
-    waiting = deque(sources.values())
+    waiting = deque(sources)
     pool = list[GradedChallenge]()
     idle = left_out = 0
     spent = False
     try:
         while waiting and idle < _MAX_IDLE:
             factor = _MAX_POOL_FACTOR if lacking.total() else POOL_FACTOR
-            if len(pool) >= factor * wanted:
+            pool_size = factor * share * len(LEVELS)
+            if len(pool) >= pool_size:
                 break
-            budget.report(len(pool) / (factor * wanted))
+            budget.report(len(pool) / pool_size)
             source = waiting.popleft()
             try:
                 candidate = next(source)
@@ -135,8 +134,7 @@ def grade_candidates(
                     idle = 0
     except BudgetSpentError:
         spent = True
-    chosen = tuple(_select(pool, count, levels))
-    return GradedSelection(chosen, not waiting, spent, left_out)
+    return GradedSelection(tuple(_select(pool, count, levels)), not waiting, spent, left_out)
 
 
 def _select(
@@ -158,11 +156,10 @@ def _select(
 
     for name, share in shares.items():
         ranked = by_level[name]
-        for place in range(share):
-            near = ranked[len(ranked) * place // share : len(ranked) * (place + 1) // share]
-            best = min(near, key=familiarity)
-            seen.update(_features(best).keys())
-            chosen.append(best)
+        for i in range(share):
+            similar = ranked[len(ranked) * i // share : len(ranked) * (i + 1) // share]
+            chosen.append(min(similar, key=familiarity))
+            seen.update(_features(chosen[-1]).keys())
     return chosen
 
 
@@ -184,8 +181,8 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
 
 
 def player_view(encoded: EncodedChallenge) -> Hashable:
-    """Return what makes a challenge differ from others to a player: the pieces to place, the hole, and
-    the clues."""
+    """Return what makes a challenge differ from others to a player: the pieces to place, the hole,
+    and the clues."""
     free_pieces = frozenset(kind for kind in encoded.kinds if kind)
     layout = {"": frozenset(encoded.cells)}
     for clue in encoded.challenge.clues:
@@ -199,12 +196,11 @@ def up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
     images = []
     for move in lattice.symmetries:
         x, y = lattice.anchor(frozenset(map(move, whole)))
-        moved = {piece: map(move, cells) for piece, cells in layout.items()}
-        images.append(
-            sorted(
-                (piece, sorted((a - x, b - y) for a, b in cells)) for piece, cells in moved.items()
-            )
-        )
+        image = [
+            (piece, sorted((a - x, b - y) for a, b in map(move, cells)))
+            for piece, cells in layout.items()
+        ]
+        images.append(sorted(image))
     return repr(min(images))
 
 
@@ -219,9 +215,8 @@ def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
         {'starter': 5, 'junior': 2, 'expert': 4}
     """
     levels = list(available)
-    waiting = sorted(levels, key=lambda level: (available[level], -levels.index(level)))
     shares: dict[str, int] = {}
-    for place, level in enumerate(waiting):
+    for level in sorted(levels, key=lambda level: (available[level], -levels.index(level))):
         remaining = count - sum(shares.values())
-        shares[level] = min(available[level], remaining // (len(waiting) - place))
+        shares[level] = min(available[level], remaining // (len(levels) - len(shares)))
     return {level: shares[level] for level in levels}

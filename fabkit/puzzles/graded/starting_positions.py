@@ -90,20 +90,17 @@ class StartingPositions:
         """Mark the positions of the set's own challenges on this board as found."""
         board = self.encoded.challenge
         for own in self.encoded.puzzle.challenges:
-            is_on_board = (
+            if (
                 own.region == board.region
                 and set(own.pieces) == set(board.pieces)
                 and own.pieces_count == board.pieces_count
-            )
-            if not is_on_board:
-                continue
-            cells_of = {placed.piece: placed.cells for placed in own.given}
-            held = list[int]()
-            for position, option in enumerate(self._problem.options):
-                given_cells = map(cells_of.get, self.encoded.kinds[option.kind])
-                if self._covered(position) in given_cells:
-                    held.append(position)
-            self._is_new(held)
+            ):
+                cells_of = {given.piece: given.cells for given in own.given}
+                self._is_new(
+                    position
+                    for position, option in enumerate(self._problem.options)
+                    if self._covered(position) in map(cells_of.get, self.encoded.kinds[option.kind])
+                )
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
         """Cycle through the fillings and yield a new position of each, until none is left."""
@@ -206,19 +203,15 @@ class StartingPositions:
         Identical pieces are options of one kind, so their ids make no difference.
         """
         chosen = list(held)
-        key = min(
-            tuple(sorted(image[option] for option in chosen)) for image in self._problem.images
-        )
-        new = key not in self._seen
+        key = min(tuple(sorted(image[o] for o in chosen)) for image in self._problem.images)
+        is_new = key not in self._seen
         self._seen.add(key)
-        return new
+        return is_new
 
     def _candidate(self, filling: Iterable[int], held: Iterable[int], minimal: bool) -> Candidate:
         solution = self.encoded.decode(filling)
-        wanted = set(map(self._covered, held))  # cells of a filling are covered once
-        given = tuple(
-            Given(piece_id, cells) for piece_id, cells in solution.items() if cells in wanted
-        )
+        covers = set(map(self._covered, held))  # cells of a filling are covered once
+        given = tuple(Given(piece, cells) for piece, cells in solution.items() if cells in covers)
         challenge = replace(self.encoded.challenge, id="", given=given, answer="", title="")
         return Candidate(challenge, solution, minimal=minimal)
 
@@ -234,11 +227,11 @@ def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np
     search = start_search(problem, break_symmetry=False, keep_solutions=True)
     blocks = [np.zeros((0, pieces), dtype=np.int32)]
     is_complete = False
-    for over in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
+    for ended in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
         blocks.append(np.array(search.solutions, dtype=np.int32).reshape(-1, pieces))
         search.solutions.clear()
         budget.report(search.progress())
-        is_complete = over
+        is_complete = ended
     return np.concatenate(blocks) if is_complete and search.count <= _MAX_LISTED else None
 
 
@@ -259,8 +252,8 @@ def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
 
 def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:
     """Return whether some options leave exactly one solution; None if unknown."""
-    rest = _residual_problem(problem, held)
-    answer = Search(estimate_nodes(rest, _UNIQUE_S)).unique(rest, Budget())
+    residual = _residual_problem(problem, held)
+    answer = Search(estimate_nodes(residual, _UNIQUE_S)).unique(residual, Budget())
     if answer.count > 1:
         return False
     return True if answer.complete and answer.count == 1 else None

@@ -65,7 +65,7 @@ class Bound:
         return max(Fraction(self.widest), inner) + Fraction(self.widths, 4)
 
     def half_width(self, parity: str) -> int:
-        """Return the half-width of the largest board of a parity, even or odd, that needs searching."""
+        """Return the half-width of the largest board of a parity, even or odd, to search."""
         return int(self.reach if parity == EVEN else self.reach - Fraction(1, 2))
 
     @property
@@ -106,11 +106,9 @@ def half_widths(parity: str, known: Bound | None, maximum: int | None) -> HalfWi
         known: the bound; None for shapes that need not be rigid, which need `maximum`.
         maximum: the user's limit on the half-width; None for no limit.
     """
-    if parity == MIXED:
-        return _half_width(EVEN, known, maximum), _half_width(ODD, known, maximum)
-    return _half_width(parity, known, maximum)
 
+    def half_width(parity: str) -> int:
+        widths = (known.half_width(parity) if known else None, maximum)
+        return min(width for width in widths if width is not None)
 
-def _half_width(parity: str, known: Bound | None, maximum: int | None) -> int:
-    limits = [known.half_width(parity)] if known else []
-    return min(limits if maximum is None else [*limits, maximum])
+    return (half_width(EVEN), half_width(ODD)) if parity == MIXED else half_width(parity)

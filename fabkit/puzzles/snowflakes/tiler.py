@@ -207,26 +207,22 @@ class Tiler:
     def _images(self) -> tuple[IntArray, IntArray]:
         """Return the first image of each placement under the moves, and its number of images."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        smallest = list[int]()
-        counts = list[int]()
-        for kind, cells in self.placements:
-            moved = [tuple(sorted(move[cell] for cell in cells)) for move in self._moves]
-            images = {number[kind, image] for image in moved}
-            smallest.append(min(images))
-            counts.append(len(images))
-        return np.array(smallest, np.int64), np.array(counts, np.int64)
+        images = [
+            {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
+            for kind, cells in self.placements
+        ]
+        return np.array(list(map(min, images)), np.int64), np.array(
+            list(map(len, images)), np.int64
+        )
 
     def problem(
         self, orbits: Sequence[int], swept: bool = False
     ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
-        """Return a candidate as an exact cover problem for the engines.
+        """Return a candidate as an exact cover problem, and the field's number of each of its cells.
 
         Args:
             swept: number cells from left to right over both boards, so that placements span few of
                 them; else in the field's order, as in proofs.
-
-        Returns:
-            The problem, and the field's number of each of its cells.
         """
         cells = sorted(
             (cell for orbit in orbits for cell in self.field.orbits[orbit]),
@@ -258,12 +254,9 @@ class Tiler:
         """Search for one tiling of a candidate; give up after `most_nodes`."""
         chosen = np.array(orbits, dtype=np.int64)
         row = bitmasks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
-        verdict, first, nodes, chosen_placements, items = attempt(
-            chosen, row, *self._arguments, most_nodes
-        )
+        verdict, first, nodes, tiles, items = attempt(chosen, row, *self._arguments, most_nodes)
         if verdict == 1:
-            tiling = tuple(self.placements[index] for index in chosen_placements)
-            return Attempt(SOLVED, nodes, tiling)
+            return Attempt(SOLVED, nodes, tuple(self.placements[index] for index in tiles))
         if verdict == 2:
             return Attempt(OPEN, nodes)
         return Attempt(IMPOSSIBLE, nodes, (), None if first < 0 else first, tuple(items.tolist()))

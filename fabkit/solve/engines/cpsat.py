@@ -53,9 +53,7 @@ class CpSat(SubprocessEngine):
             def on_solution_callback(self) -> None:
                 """Pass a solution on."""
                 self.count += 1
-                report(
-                    tuple(p for p, variable in enumerate(chosen) if self.boolean_value(variable))
-                )
+                report(tuple(p for p, each in enumerate(chosen) if self.boolean_value(each)))
                 if self.count == limit:
                     self.stop_search()
 

@@ -60,7 +60,7 @@ class Budget:
             raise BudgetSpentError
 
     def subtask(self, start: float, end: float) -> Budget:
-        """A budget for one part of the work: its progress runs from `start` to `end` of this one's."""
+        """Return a budget for a part of the work: its progress runs from `start` to `end` of this."""
 
         def report(share: float, _: str) -> None:
             self.report(start + (end - start) * share)
@@ -114,7 +114,7 @@ class Engine(ABC):
         return self.enumerate(problem, budget, limit=1)
 
     def unique(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
-        """Find up to two solutions; the outcome is complete with one solution exactly if it is unique."""
+        """Find up to two solutions; a complete outcome with one solution shows that it is unique."""
         return self.enumerate(problem, budget, limit=2)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
@@ -132,6 +132,6 @@ def get_engine(name: str) -> Engine:
     if name not in ENGINES:
         raise InputError.of("--engine", no_such("engine", name, list(ENGINES)))
     module, cls = ENGINES[name]
-    made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
-    assert isinstance(made, Engine)
-    return made
+    engine = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
+    assert isinstance(engine, Engine)
+    return engine

@@ -252,8 +252,7 @@ class Frontier:
 
     def __init__(self, problem: ExactCoverProblem) -> None:
         if not self.fits(problem):
-            message = "its frontier spans too many cells of this region"
-            raise UnsupportedProblemError(message)
+            raise UnsupportedProblemError("its frontier spans too many cells of this region")
         weights = _weights(problem)
         options = tuple(problem.options[position] for position in weights)
         self.problem = replace(problem, options=options, symmetries=())
@@ -299,11 +298,8 @@ class Frontier:
         """Expand all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
-        counter = (
-            Word(self._counter.guard),
-            Word(self._counter.done),
-            Word(self._counter.pieces_shift),
-        )
+        words = self._counter.guard, self._counter.done, self._counter.pieces_shift
+        counter = tuple(map(Word, words))
         copies_shift = Word(self._copies_shift)
         slot = step = 0
         row = ZERO
@@ -322,11 +318,7 @@ class Frontier:
             self._flush(cell, filled_step, len(table))
 
     def _flush(self, cell: int, step: int, expanding: int) -> None:
-        """Move one batch into its table, which grows when full.
-
-        Raises:
-            UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
-        """
+        """Move one batch into its table, which grows when full, to `MAX_BYTES` at most."""
         target = cell + step
         count = int(self._fill[step])
         table = self._tables.get(target)

@@ -68,10 +68,9 @@ class SubprocessEngine(Engine):
         Raises:
             ExternalError: if the library is missing or its process fails.
         """
-        solutions: list[Solution] = []
         if limit == 0:
             return Outcome(0, False)
-        nodes = 0
+        solutions, nodes = list[Solution](), 0
         job = type(self), replace(problem, symmetries=()), limit
         try:
             with contextlib.closing(run_in_subprocess(_run_library, job, budget)) as replies:
@@ -108,8 +107,7 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
     begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
     sent = begin + b"\n" + pickle.dumps((work, task))
     doing = "cannot start the engine's process"
-    finished = False
-    spent = None
+    finished, spent = False, None
     with (
         tempfile.TemporaryFile() as complaints,
         ChildProcess(command, doing, sent, stderr=complaints) as running,
