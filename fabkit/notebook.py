@@ -196,8 +196,8 @@ class ChallengeView:
     profile: Profile
 
     def solve(self, budget_s: float | None = BUDGET_S) -> SolutionView:
-        """Return the solution from the shipped catalog, or search for one; it has no pieces when there
-        is none or the time was up. The time limit is in seconds, None for no limit.
+        """Return the solution from the shipped catalog, or search for one; it has no pieces when
+        there is none or the time was up. The time limit is in seconds, None for no limit.
 
         Example:
             >>> square = load_set("fridgeiq").challenge("square_01")

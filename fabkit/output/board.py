@@ -82,8 +82,9 @@ class BoardPainter:
     _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
 
     def draw_challenge(self, entry: Entry, grid: bool = False) -> None:
-        """Draw the board of a challenge with the given pieces. A region alone is a plain silhouette;
-        cells or sockets show on boards of the set, with given pieces, with clues, and with `grid`."""
+        """Draw the board of a challenge with the given pieces. A region alone is a plain
+        silhouette; cells or sockets show on boards of the set, with given pieces, with
+        clues, and with `grid`."""
         challenge = entry.challenge
         is_board = any(board.cells == challenge.board_cells for board in self.puzzle.boards)
         shows_cells = grid or is_board or challenge.given or challenge.clues or challenge.minus
@@ -98,8 +99,8 @@ class BoardPainter:
         self.rim(entry.challenge.board_cells)
 
     def ground(self, challenge: Challenge, plain: bool = False, hints: bool = True) -> None:
-        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and with
-        `hints` what must cover its cells."""
+        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and
+        with `hints` what must cover its cells."""
         self.region(challenge.board_cells, plain, self._painted(challenge.clues))
         if challenge.minus:
             paper = self.theme.filled("paper", "open")
@@ -138,7 +139,7 @@ class BoardPainter:
         return painted
 
     def _clue(self, clue: Clue, is_painted: bool) -> None:
-        """Draw what must cover some cells: dots in the colour of a piece, with its label, or a mark.
+        """Draw what must cover some cells: dots in the colour of a piece, its label, or a mark.
 
         On a board with painted cells the others are plain.
         """
@@ -204,8 +205,8 @@ class BoardPainter:
         plain: bool = False,
         painted: Mapping[str, frozenset[Cell]] = MappingProxyType({}),
     ) -> None:
-        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area; some
-        cells are `painted`, by colour."""
+        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area;
+        some cells are `painted`, by colour."""
         ground = self.theme.filled("silhouette" if plain else "ground", "region")
         self.canvas.polygon(self._outline(cells), **ground)
         for colour, painted_cells in painted.items():
@@ -257,7 +258,7 @@ class BoardPainter:
             self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
     def _looks(self, piece: Piece, cells: frozenset[Cell]) -> dict[Cell, str]:
-        """Return the looks of the piece's marked cells, as the clues of the challenge demand them."""
+        """Return the looks of the piece's marked cells, as the challenge's clues demand them."""
         lattice = self.puzzle.lattice
         if piece.tones and self.halves > 1:
             form = piece.forms[0]

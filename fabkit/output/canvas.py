@@ -30,8 +30,8 @@ class Canvas(Protocol):
 
     Styles are named as in SVG, with ``_`` for ``-``: ``fill``, ``stroke``, both with ``_opacity``,
     ``stroke_width`` (mm), ``_linejoin``, ``_linecap`` and ``_dasharray``, ``text_anchor``,
-    ``class_``. The classes ``title`` (bold) and ``quiet`` (grey) apply to text on every canvas; others
-    may be ignored. Text without ``fill`` is dark, an area without it black.
+    ``class_``. The classes ``title`` (bold) and ``quiet`` (grey) apply to text on every canvas;
+    others may be ignored. Text without ``fill`` is dark, an area without it black.
     """
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:

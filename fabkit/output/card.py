@@ -43,8 +43,8 @@ _SizedPiece = tuple[Piece, tuple[float, float, float, float]]
 
 @dataclass(frozen=True)
 class Card:
-    """A starting position, whose id names the card's files, with its number among the cards, from 1,
-    and its difficulty as a level (such as ``junior``) and a score, if known."""
+    """A starting position, whose id names the card's files, with its number among the cards, from
+    1, and its difficulty as a level (such as ``junior``) and a score, if known."""
 
     challenge: Challenge
     board: Board
@@ -54,7 +54,7 @@ class Card:
 
 
 def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
-    """Draw a card as an SVG document in mm, in the unit of the profile, so that printed pieces fit."""
+    """Draw a card as an SVG document in mm, in the profile's unit, so that printed pieces fit."""
     size_mm = _size_mm(puzzle, card, profile)
     drawing = Drawing(*size_mm, *_title_and_subtitle(puzzle, card), theme="light")
     _draw(drawing, box(0, 0, *size_mm), puzzle, card, profile)
@@ -108,7 +108,7 @@ def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, fl
 def _piece_rows(
     puzzle: PuzzleSet, card: Card, wide_mm: float
 ) -> list[tuple[float, list[_SizedPiece]]]:
-    """Return the rows of the pieces to place: each with its height, and pieces with their extents."""
+    """Return the rows of the pieces to place: the height, and the pieces with their extents."""
     given_ids = {given.piece for given in card.challenge.given}
     pieces = [piece for piece in puzzle.select(card.challenge.pieces) if piece.id not in given_ids]
     sized = [(piece, extent(puzzle.lattice, piece.forms[0].cells)) for piece in pieces]

@@ -184,9 +184,9 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
 
 
 def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
-    """Return the order of assembly, from the upper left. The next piece shares an edge with a placed
-    one, if any does, else touches the border of the region; of those it is the one that touches most
-    of both. With very many pieces a step has several."""
+    """Return the order of assembly, from the upper left. The next piece shares an edge with a
+    placed one, if any does, else touches the border of the region; of those it is the one that
+    touches most of both. With very many pieces a step has several."""
     solution = entry.solution
     edges = {piece_id: _edges(lattice, cells) for piece_id, cells in solution.items()}
     border = _edges(lattice, entry.challenge.region)

@@ -57,9 +57,9 @@ _CUT = (
 def coupon_sheet(
     parts: Sequence[CouponPart], pieces: Sequence[PartDrawing], title: str, laser: bool
 ) -> bytes:
-    """Draw the coupon at 1:1 on an A4 page, as PDF: parts with the places to measure, a table to fill
-    in, and two pieces that fit side by side. The title names what the coupon is for. A second page
-    shows the parts enlarged."""
+    """Draw the coupon at 1:1 on an A4 page, as PDF: parts with the places to measure, a table to
+    fill in, and two pieces that fit side by side. The title names what the coupon is for. A second
+    page shows the parts enlarged."""
 
     def draw(page: PdfPage) -> None:
         page.text(_LEFT, _TOP - 4, f"Coupon · {title[:60]}", 5.5, class_="title")
@@ -142,8 +142,8 @@ def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -
 
 @dataclass(frozen=True)
 class Residual:
-    """The residual of a value: measured minus expected, in mm, with half its 95% interval. An outlier
-    is `left_out` of the fit."""
+    """The residual of a value: measured minus expected, in mm, with half its 95% interval. An
+    outlier is `left_out` of the fit."""
 
     name: str
     off_mm: float
@@ -152,8 +152,8 @@ class Residual:
 
 
 def residual_chart(residuals: Sequence[Residual], title: str) -> str:
-    """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are red, at
-    the edge if they lie beyond it. Returns an SVG document in mm."""
+    """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are
+    red, at the edge if they lie beyond it. Returns an SVG document in mm."""
     largest = max(
         abs(residual.off_mm) + residual.half_mm for residual in residuals if not residual.left_out
     )

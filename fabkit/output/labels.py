@@ -50,8 +50,8 @@ def place_label(
 ) -> tuple[PointMm, float]:
     """Choose the centre of a label in its piece, and the height of its capitals, `max_mm` at most.
 
-    Of the `places`, which are `clearances_mm` from the edge, it is the one nearest to the `centroid`
-    with the preferred clearance; else the one with the greatest."""
+    Of the `places`, which are `clearances_mm` from the edge, it is the one nearest to the
+    `centroid` with the preferred clearance; else the one with the greatest."""
     shape = label_outline(label)
     right, top = shape.bounds[2:] if shape is not None else (_CHARACTER_MM / 2 * len(label), 0.5)
     reach = math.hypot(right, top)  # half of the diagonal, at a height of 1 mm
@@ -95,7 +95,7 @@ def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
 def clearances(
     places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
-    """Return places inside an outline with their distances from it; a sample of very many places."""
+    """Return points in an outline with their distances from it; of very many, a sample."""
     sample = list(places[:: 1 + len(places) // _MAX_POINTS])
     edge = MultiLineString([[*ring, ring[0]] for ring in rings])
     return sample, shapely.distance(shapely.points(sample), edge).tolist()

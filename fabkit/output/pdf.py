@@ -27,8 +27,8 @@ from fabkit.output.typeset import (
 
 #: Points of 1/72 inch in a millimetre.
 MM = 72 / 25.4
-#: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel wide, so
-#: that it would hide most of the dark one.
+#: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel
+#: wide, so that it would hide most of the dark one.
 _HAIRLINE_MM = 0.09
 #: The joins of lines: their names in SVG, and their numbers in PDF.
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
@@ -38,7 +38,7 @@ _CAPS = {"butt": 0, "round": 1, "square": 2}
 
 @contextmanager
 def page_in_mm(canvas: Any, missing: set[str], scale: float = 1.0) -> Iterator[PdfPage]:
-    """Draw on a canvas in mm, 1 to `scale`; characters that the fonts lack are added to `missing`."""
+    """Draw on a canvas in mm, 1 to `scale`; add characters that the fonts lack to `missing`."""
     canvas.saveState()
     canvas.scale(MM / scale, MM / scale)
     yield PdfPage(canvas, missing)

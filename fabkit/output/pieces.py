@@ -163,9 +163,9 @@ def piece_sheet(
     theme: str = "auto",
     warn: Callable[[str], None] = lambda note: None,
 ) -> str:
-    """Draw pieces as printed, seen from the lettered face, with dimensions, as an SVG document in mm.
-    `warn` receives a message on pieces that are drawn without their letter or magnets, which cannot be
-    made.
+    """Draw pieces as printed, seen from the lettered face, with dimensions, as an SVG document
+    in mm. `warn` receives a message on pieces that are drawn without their letter or magnets,
+    which cannot be made.
 
     Raises:
         InputError: when the profile does not suit a piece even without them.

@@ -29,9 +29,9 @@ _Line = tuple[PointMm, PointMm]
 
 @dataclass(frozen=True)
 class PlateView:
-    """One of `count` plates of a set: the bed, with its origin at the lower left, and the pieces on it.
-    A strip `edge_mm` wide stays free, and so does a square `corner_mm` wide inside it at the upper
-    right (0 for none); `used` is the covered fraction of the rest, from 0 to 1."""
+    """One of `count` plates of a set: the bed, with its origin at the lower left, and the pieces on
+    it. A strip `edge_mm` wide stays free, and so does a square `corner_mm` wide inside it at the
+    upper right (0 for none); `used` is the covered fraction of the rest, from 0 to 1."""
 
     title: str
     number: int

@@ -72,9 +72,9 @@ def fact_sheet(title: str, facts: Mapping[str, str], svg: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A row of a table, with a text for each column; often the finding of a rule, whose requirement is
-    the `hint`. `ok` is None for information. `where` is a place on the piece, in mm in the frame of
-    its outline; None for the whole piece."""
+    """A row of a table, with a text for each column; often the finding of a rule, whose requirement
+    is the `hint`. `ok` is None for information. `where` is a place on the piece, in mm in the frame
+    of its outline; None for the whole piece."""
 
     cells: tuple[str, ...]
     ok: bool | None = None
@@ -90,8 +90,8 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class PieceSheet:
-    """A piece on the page. All shapes are in mm, in one frame, seen from the lettered face. `key` is
-    unique; `source` is its file. `seen` is the outline as measured, `canonical` the nominal one,
+    """A piece on the page. All shapes are in mm, in one frame, seen from the lettered face. `key`
+    is unique; `source` is its file. `seen` is the outline as measured, `canonical` the nominal one,
     without clearance; None when it could not be read."""
 
     key: str
@@ -111,8 +111,8 @@ class PieceSheet:
 
 @dataclass(frozen=True)
 class Section:
-    """A table with a heading and an introduction. Failed rows come first. `noun` is what a row is, such
-    as ``challenge``; rows that pass or fail are counted at the top of the page."""
+    """A table with a heading and an introduction. Failed rows come first. `noun` is what a row is,
+    such as ``challenge``; rows that pass or fail are counted at the top of the page."""
 
     title: str
     intro: str
@@ -140,7 +140,7 @@ def check_page(sheet: CheckSheet) -> str:
     def figure(piece: PieceSheet, scale: float) -> tuple[PieceSheet, Markup]:
         drawing = _Picture(piece, scale).drawing.element
         indent(drawing, space="")
-        return piece, Markup(tostring(drawing, encoding="unicode"))  # noqa: S704 (texts are escaped)
+        return piece, Markup(tostring(drawing, encoding="unicode"))  # noqa: S704 (escaped)
 
     sound = [piece for piece in sheet.pieces if not piece.faults]
     largest_mm = max(map(_extent_mm, sound), default=1.0)

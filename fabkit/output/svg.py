@@ -25,8 +25,8 @@ class Drawing:
     """An SVG page. Coordinates are mm, x to the right and y up from the lower left.
 
     Title and description are for screen readers. The theme is ``auto``, ``light`` or ``dark``; with
-    None the drawing has no paper, fonts or style, and its `element` goes into a page. With ``auto``,
-    colours with a class change on a dark page. The drawing is displayed at `scale`.
+    None the drawing has no paper, fonts or style, and its `element` goes into a page. With
+    ``auto``, colours with a class change on a dark page. The drawing is displayed at `scale`.
 
     Example:
         >>> drawing = Drawing(10, 10, "a circle", theme="dark")

@@ -72,14 +72,14 @@ MAGNET_WARNING = (
     "once if one may have been swallowed."
 )
 GLUE_NOTE = (
-    "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
-    "as it passes over them."
+    "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose "
+    "magnets as it passes over them."
 )
 #: How to find a pole.
 FIND_POLE = (
-    "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the face "
-    "that turns towards north is its north pole. Mark it with a pen: the face of another magnet that "
-    "sticks to it is a south pole."
+    "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the "
+    "face that turns towards north is its north pole. Mark it with a pen: the face of another magnet "
+    "that sticks to it is a south pole."
 )
 #: Where poles face in open recesses.
 _OPEN = "towards the back"
@@ -270,8 +270,8 @@ class Bom:
         if self.pause_height_mm is not None:
             layer = layer_before_pause(self.pause_height_mm, self.profile)
             notes += [
-                f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put the "
-                "magnets in, then resume the print.",
+                f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put "
+                "the magnets in, then resume the print.",
                 GLUE_NOTE,
             ]
         coloured = [piece.piece for piece in self.pieces if piece.letter_mm3 or piece.tones_mm3]
@@ -285,13 +285,13 @@ class Bom:
             grams = sorted(line.grams for line in self.filament)
             leftovers = f"{grams[0]:.1f} to {grams[-1]:.1f} g of each do, as samples or leftovers; "
             notes.append(
-                f"Colours are a suggestion: {leftovers if grams[-1] <= _SAMPLE_G else ''}in a single "
-                f"colour, the set needs only {pluralize(max(1, fewest), 'spool')}."
+                f"Colours are a suggestion: {leftovers if grams[-1] <= _SAMPLE_G else ''}in a "
+                f"single colour, the set needs only {pluralize(max(1, fewest), 'spool')}."
             )
         if not self.has_slicer_weight:
             notes.append(
-                "Filament is estimated from the meshes, to about 5 % of what PrusaSlicer needs with "
-                "fabkit's settings, without a prime tower; run `fabkit slice` for a slicer's "
+                "Filament is estimated from the meshes, to about 5 % of what PrusaSlicer needs "
+                "with fabkit's settings, without a prime tower; run `fabkit slice` for a slicer's "
                 "numbers, including the print time."
             )
         if self.set_note:
@@ -373,7 +373,8 @@ def make_bom(
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
         set_note: on the set's own defaults of the profile; empty for none.
-        filaments: the colours of those that the printer holds; see `fabkit.model.filaments.Filaments`.
+        filaments: the colours of those that the printer holds; see
+            `fabkit.model.filaments.Filaments`.
         forces: see `fabkit.printing.magnet_forces.magnet_forces`.
     """
     pieces = tuple(
@@ -464,8 +465,8 @@ def _polarity_notes(profile: Profile) -> list[str]:
             FIND_POLE,
         ]
     return [
-        "Polarity: insert the magnets either way round. Like neighbours repel each other, unlike ones "
-        "attract; pieces may not stack."
+        "Polarity: insert the magnets either way round. Like neighbours repel each other, unlike "
+        "ones attract; pieces may not stack."
     ]
 
 

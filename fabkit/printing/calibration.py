@@ -17,9 +17,9 @@ inside, both in proportion to its curvature, 2 / n. So holes lose ``b / n`` in a
 constant ``a``, caused by the slicer's chords and the seam.
 
 The model is linear in its parameters, so generalised least squares give their intervals. Each side
-scatters, and so do the readings of a calliper. Every length or diameter has two sides, so all have the
-same variance; but lengths that end at the same side are correlated, and treating them as independent
-gives intervals that are too short (83 % for the offset instead of 95 %).
+scatters, and so do the readings of a calliper. Every length or diameter has two sides, so all have
+the same variance; but lengths that end at the same side are correlated, and treating them as
+independent gives intervals that are too short (83 % for the offset instead of 95 %).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class MachineFit:
 def read_measurements(
     paths: Sequence[Path], places: Mapping[int, CouponPlace]
 ) -> list[Measurement]:
-    """Read the measurements of one or several coupons, each a CSV file as `fabkit coupon` writes it.
+    """Read the measurements of coupons, each a CSV file as `fabkit coupon` writes it.
 
     Several readings of a place go in further columns, or in one column separated by spaces. Columns
     may be separated by semicolons, and lengths may have decimal commas.
@@ -174,8 +174,8 @@ def read_measurements(
                 place = _place(row, places, source)
                 if mark == "," and len(row) == 5 and row[3].isdecimal() and row[4].isdecimal():
                     raise ValueError(
-                        f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or put "
-                        "semicolons between columns"
+                        f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or "
+                        "put semicolons between columns"
                     )
                 read = values.setdefault(place.number, [])
                 for cell in row[3:]:
@@ -220,8 +220,8 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
         raise InputError.of(
             source,
             f"belongs to another coupon: {number} is {quote(f'{row[1].strip()}, {nominal} mm')} "
-            f"there, and {quote(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the profile "
-            "that the coupon was made with, and add --laser for one that was cut",
+            f"there, and {quote(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the "
+            "profile that the coupon was made with, and add --laser for one that was cut",
         )
     return place
 
@@ -287,8 +287,8 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
         )
         raise InputError.of(
             "the values",
-            f"contradict each other more than a calliper or printer explains: {worst_ones}; measure "
-            "again and enter each value at its number",
+            f"contradict each other more than a calliper or printer explains: {worst_ones}; "
+            "measure again and enter each value at its number",
         )
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(kept) - len(names)))
     unsure = np.einsum("ij,jk,ik->i", design, cross, design)
@@ -399,7 +399,8 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
         raise InputError.of(
             "the values",
             f"look like inches ({reading.value_mm:g} at {reading.name}, which is "
-            f"{reading.place.nominal_mm:g} mm); switch the calliper to mm, or multiply them by 25.4",
+            f"{reading.place.nominal_mm:g} mm); switch the calliper to mm, or multiply them by "
+            "25.4",
         )
 
 
@@ -416,7 +417,7 @@ _SPREAD_SD = 2.0
 
 
 def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
-    """Return a profile that compensates for a machine's errors, and notes on what the slicer must do.
+    """Return a profile that compensates for a machine's errors, and notes for the slicer.
 
     The given profile has the intended dimensions; the new one is called `name`.
 
@@ -443,16 +444,16 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
     if kerf_mm < 0:
         raise InputError.of(
             "the values",
-            f"imply a kerf of {format_mm(kerf_mm)}: tabs came out wider, and slots narrower, than drawn; "
-            "cut the coupon without kerf compensation, and enter each value at its number",
+            f"imply a kerf of {format_mm(kerf_mm)}: tabs came out wider, and slots narrower, than "
+            "drawn; cut the coupon without kerf compensation, and enter each value at its number",
         )
     notes = _scale_notes(fit, "the laser's software")
     apart = fit.estimate({"kerf_x": 1.0, "kerf_y": -1.0})
     if abs(apart.value) > apart.half:
         notes.append(
             f"the kerf is {format_mm(along.value)} in X and {format_mm(across.value)} in Y: the "
-            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check the "
-            "beam's focus and the belts"
+            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check "
+            "the beam's focus and the belts"
         )
     return replace(profile, kerf_mm=kerf_mm), notes
 
@@ -475,8 +476,8 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
     if height and abs(height.value) > height.half:
         excess, remedy = ("thick", "down") if height.value > 0 else ("thin", "up")
         notes.append(
-            f"adjust in the slicer: parts are {format_mm(abs(height.value))} too {excess}; move the "
-            f"first layer {remedy} by that (Z offset)"
+            f"adjust in the slicer: parts are {format_mm(abs(height.value))} too {excess}; move "
+            f"the first layer {remedy} by that (Z offset)"
         )
     made = replace(profile, **_compensated_sizes(profile, fit))
     while made.lid == "sliding" and _slips_out(made) and made.lid_thickness_mm < 10 - made.layer_mm:

@@ -1,4 +1,4 @@
-"""Sheets for laser cutters and cutting plotters: the pieces of a set on as few sheets as possible."""
+"""Sheets for laser cutters and cutting plotters: a set's pieces on as few sheets as possible."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
     """Nest pieces on sheets, rotated but not turned over.
 
     ``laser.gap`` and ``laser.edge`` are distances of the paths, half a kerf outside the pieces, so
-    neighbouring cuts do not meet even without a gap. No piece is placed in the hole of another, which
-    might fall out before the piece is cut.
+    neighbouring cuts do not meet even without a gap. No piece is placed in the hole of another,
+    which might fall out before the piece is cut.
 
     Raises:
         InputError: when a piece is larger than a sheet.

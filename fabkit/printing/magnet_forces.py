@@ -1,13 +1,14 @@
 """Forces between axially magnetised discs: how steel pulls a piece, and how magnets of neighbouring
 pieces push it sideways.
 
-A uniformly magnetised disc acts as two charged circles. The energy of two such circles, and so the
-force, is an integral of Bessel functions (Vokoun et al., "Magnetostatic interactions and forces
-between cylindrical permanent magnets", J. Magn. Magn. Mater. 321, 2009, for any sideways distance).
-Thick steel acts as a mirror: each magnet has an image behind the surface, with the same orientation.
+A uniformly magnetised disc acts as two charged circles. The energy of two such circles, and so
+the force, is an integral of Bessel functions (Vokoun et al., "Magnetostatic interactions and
+forces between cylindrical permanent magnets", J. Magn. Magn. Mater. 321, 2009, for any
+sideways distance). Thick steel acts as a mirror: each magnet has an image behind the surface,
+with the same orientation.
 
-Not modelled: the sheet of a fridge door, thinner than the field reaches, pulls less; magnets lose a few
-percent of their strength in their own field; and pieces may turn as well as slide.
+Not modelled: the sheet of a fridge door, thinner than the field reaches, pulls less; magnets lose a
+few percent of their strength in their own field; and pieces may turn as well as slide.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ _MU0 = 4e-7 * math.pi
 _MGOE = 1e5 / (4 * math.pi)
 #: The grade that is assumed where magnet.grade is not one of neodymium magnets.
 _USUAL_GRADE = 35
-#: Coating and roughness between a magnet and steel that touch: with this gap the pull of thirteen discs
-#: of a maker's catalog comes out within 9 %; without it, a quarter to two fifths too high.
+#: Coating and roughness between a magnet and steel that touch: with this gap the pull of thirteen
+#: discs of a maker's catalog comes out within 9 %; without it, a quarter to two fifths too high.
 _CONTACT_MM = 0.11
-#: A magnet slides along steel at this fraction of its pull, as makers state (supermagnete: 3.55 of 17.7 N
-#: for a disc of 10 x 3 mm); printed plastic grips better.
+#: A magnet slides along steel at this fraction of its pull, as makers state (supermagnete: 3.55 of
+#: 17.7 N for a disc of 10 x 3 mm); printed plastic grips better.
 FRICTION = 0.2
 #: Density of sintered neodymium magnets, in g/cm3.
 _MAGNET_DENSITY = 7.5
@@ -83,8 +84,8 @@ class Disc:
 
     @classmethod
     def of_grade(cls, diameter_mm: float, height_mm: float, grade: str) -> Disc:
-        """Return a disc of a neodymium grade, such as ``N42`` or ``N35SH``: the number is the energy
-        product in MGOe, which determines the remanence."""
+        """Return a disc of a neodymium grade, such as ``N42`` or ``N35SH``: the number is the
+        energy product in MGOe, which determines the remanence."""
         product = _MGOE * (_energy_product(grade) or _USUAL_GRADE)
         return cls(diameter_mm, height_mm, 2 * math.sqrt(_MU0 * product))
 
@@ -96,8 +97,8 @@ class Disc:
         )
 
     def forces_n(self, aside_mm: float, up_mm: float) -> tuple[float, float]:
-        """Return the forces on an equal magnet with the same orientation, in N: away from this one, and
-        upwards.
+        """Return the forces on an equal magnet with the same orientation, in N: away from
+        this one, and upwards.
 
         Args:
             aside_mm: distance of the axes.
@@ -184,8 +185,8 @@ class MagnetForces:
         gap_mm: plastic or air between a magnet and the steel.
         pull_n: of thick steel on a magnet.
         solutions: how many were looked at.
-        on_steel: the piece that friction on an upright steel plate holds least, weight included; None
-            without solutions.
+        on_steel: the piece that friction on an upright steel plate holds least, weight included;
+            None without solutions.
         in_tray: the piece that its weight holds least, without steel.
     """
 
@@ -228,8 +229,8 @@ class MagnetForces:
             )
             slides = "it slides on a table, and only a full tray holds it"
             sentences.append(
-                f"Without steel, {tray.piece} in {tray.challenge} is pushed with {tray.push_n:.2f} N, "
-                f"and its weight gives {tray.hold_n:.2f} N of friction: "
+                f"Without steel, {tray.piece} in {tray.challenge} is pushed with {tray.push_n:.2f} "
+                f"N, and its weight gives {tray.hold_n:.2f} N of friction: "
                 f"{'it lies still' if tray.is_held else slides}."
             )
         return sentences
@@ -240,8 +241,9 @@ Solved = tuple[str, Mapping[str, frozenset[Cell]], int]
 
 
 def magnet_gap_mm(profile: Profile) -> float:
-    """Return the plastic or air between a magnet and what the piece's back lies on: an open recess is
-    deeper than the magnet, and a closed one printed with its back up has the air below the magnet.
+    """Return the plastic or air between a magnet and what the piece's back lies on: an
+    open recess is deeper than the magnet, and a closed one printed with its back up has
+    the air below the magnet.
 
     Example:
         >>> from fabkit.model.profile_file import load_profile
@@ -323,8 +325,8 @@ def _magnets(
     halves: int,
     profile: Profile,
 ) -> tuple[NDArray[np.str_], Vector, Vector]:
-    """Return the magnets of a solution: their pieces, their positions in mm, and 1 where north faces
-    down, else -1."""
+    """Return the magnets of a solution: their pieces, their positions in mm, and 1 where north
+    faces down, else -1."""
     rows = []
     for piece_id, cells in layout.items():
         drawing, shape = drawings[piece_id], puzzle.piece(piece_id).forms[0].cells

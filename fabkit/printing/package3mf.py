@@ -1,18 +1,19 @@
-"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours, filaments,
-plates, metadata, a picture, and the pause for the magnets.
+"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours,
+filaments, plates, metadata, a picture, and the pause for the magnets.
 
-A file is for PrusaSlicer, or for OrcaSlicer and Bambu Studio (`Profile.slicer`): PrusaSlicer takes the
-triangles of a mesh apart, the others the components of an object; see `Package3mf.has_components`.
-The latter read plates, extruders and pauses only in a file that names Bambu Studio as its application,
-as OrcaSlicer's own files do, and that brings settings of its own. These are the fewest that their
-importers ask for (``src/libslic3r/Format/bbs_3mf.cpp``, ``src/slic3r/GUI/Plater.cpp``): the names of
-presets, and the filaments' colours. Everything else comes from the user's presets.
+A file is for PrusaSlicer, or for OrcaSlicer and Bambu Studio (`Profile.slicer`): PrusaSlicer takes
+the triangles of a mesh apart, the others the components of an object; see
+`Package3mf.has_components`. The latter read plates, extruders and pauses only in a file that names
+Bambu Studio as its application, as OrcaSlicer's own files do, and that brings settings of its own.
+These are the fewest that their importers ask for (``src/libslic3r/Format/bbs_3mf.cpp``,
+``src/slic3r/GUI/Plater.cpp``): the names of presets, and the filaments' colours. Everything else
+comes from the user's presets.
 
 Both families of slicers specify a pause by the height of the top of the layer *after* it, and pause
-before the first layer whose top is not below that. So the height written here is just above the pause
-height (the top of the last layer before the magnets): the pause height itself would pause one layer too
-early, with the cavity not yet at its full depth, and the top of the next layer would pause too late if
-the file is sliced with thinner layers.
+before the first layer whose top is not below that. So the height written here is just above the
+pause height (the top of the last layer before the magnets): the pause height itself would pause one
+layer too early, with the cavity not yet at its full depth, and the top of the next layer would
+pause too late if the file is sliced with thinner layers.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ from fabkit.printing.slicer.settings import tower_place_mm
 #: Between two beds in a file of several plates, as a part of the bed's size; as OrcaSlicer does
 #: (``LOGICAL_PART_PLATE_GAP`` in ``src/slic3r/GUI/PartPlate.hpp``).
 _BETWEEN_BEDS = 0.2
-#: What a file names as its application so that OrcaSlicer and Bambu Studio read it as a project. This
-#: version is that of OrcaSlicer's own files, and older than all that are in use: none warns of it.
+#: What a file names as its application so that OrcaSlicer and Bambu Studio read it as a
+#: project. This version is that of OrcaSlicer's own files, and older than all that are in use:
+#: none warns of it.
 _AS_PROJECT = "BambuStudio-01.10.01.50"
 #: Their settings.
 PROJECT_PART = "Metadata/project_settings.config"
@@ -218,10 +220,10 @@ _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str, bytes]:
     """Return the parts of a 3MF file that make slicers pause once on each plate.
 
-    Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints the
-    layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With layers of
-    0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause. Its part has no plates:
-    it has the first pause.
+    Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints
+    the layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With
+    layers of 0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause. Its part
+    has no plates: it has the first pause.
 
     OrcaSlicer's part follows its importer, which takes the G-code of the pause from the printer's
     preset, and has not been tried in the program.

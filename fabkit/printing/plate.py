@@ -1,8 +1,8 @@
 """Print plates: the placement of pieces on beds.
 
 The frame of a plate is the bed's: x to the right, y to the back, z up, in mm, the origin at the
-bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the lettered
-face, its back at height 0.
+bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the
+lettered face, its back at height 0.
 
 Pieces printed face up keep their orientation. For face down a piece is rotated by 180 degrees about
 its y axis and lifted by its thickness: (x, y, z) becomes (-x, y, thickness - z), and its
@@ -72,10 +72,10 @@ def arrange_plates(
 ) -> list[Plate]:
     """Arrange pieces on as few plates as possible.
 
-    Pieces whose prints pause at different heights are never on one plate, nor are those of different
-    colours where the profile wants plates of a single one; pieces without a pause fit any. The corner
-    for a prime tower, at the back right, is reserved only for two colours. The pieces on a plate are
-    close together, in its middle or as near to it as the corner allows.
+    Pieces whose prints pause at different heights are never on one plate, nor are those of
+    different colours where the profile wants plates of a single one; pieces without a pause fit
+    any. The corner for a prime tower, at the back right, is reserved only for two colours. The
+    pieces on a plate are close together, in its middle or as near to it as the corner allows.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
@@ -267,8 +267,8 @@ def _or_without(drawing: PartDrawing) -> str:
 def _groups(
     drawings: Sequence[PartDrawing], profile: Profile
 ) -> Iterator[tuple[float | None, list[PartDrawing]]]:
-    """Yield the parts that may share a plate, with their pause height, by colour and the lowest pause
-    first; those without a pause join the smallest group."""
+    """Yield the parts that may share a plate, with their pause height, by colour and the lowest
+    pause first; those without a pause join the smallest group."""
     by_colour: dict[str, dict[float | None, list[PartDrawing]]] = {}
     for drawing in drawings:
         colour = drawing.colour if profile.plate_colours == "single" else ""
@@ -294,7 +294,7 @@ def _centred(
 def _moved(
     placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin
 ) -> list[list[Placement]]:
-    """Move placements together to the middle of the bed, or from there beside or below the corner."""
+    """Move placements together to the middle of the bed, or from there off the corner."""
     left, bottom, right, top = total_bounds(
         [placement.place(shapes[placement.name]) for placement in placements]
     )

@@ -59,8 +59,8 @@ class Answer:
         count_labelled: the same with identical pieces distinguished; None if it does not follow.
         count_at_least: lower bound when `count` is None.
         count_up_to_symmetry: solutions that are not rotations (or, with flips, reflections) of each
-            other counted once; the boxes of a region, parts that do not touch, are moved one by one,
-            and equal ones change places. None if unknown.
+            other counted once; the boxes of a region, parts that do not touch, are moved one by
+            one, and equal ones change places. None if unknown.
         unique: whether there is exactly one solution, not up to symmetry; None if unknown.
         engine: the engine that decided; ``presolve`` if none was needed.
         nodes: the engine's measure of work.
@@ -171,8 +171,8 @@ def _run_best_engine(
     limit: int | None,
     wants_bound: bool = True,
 ) -> tuple[str, Outcome]:
-    """Try the engines, the one likely to be fastest first; `wants_bound` says whether a count that the
-    budget ends is of use."""
+    """Try the engines, the one likely to be fastest first; `wants_bound` says whether a count that
+    the budget ends is of use."""
     if question == "all":
         return "search", _run_engine(get_engine("search"), problem, question, budget, limit)
     counting = question == "count"

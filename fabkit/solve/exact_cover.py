@@ -34,8 +34,8 @@ class Option:
 class ExactCoverProblem:
     """Cells and kinds of pieces as items, placements as options.
 
-    Every cell is covered exactly once. All copies of all kinds are used, or `pieces_count` pieces in
-    all.
+    Every cell is covered exactly once. All copies of all kinds are used, or
+    `pieces_count` pieces in all.
 
     Attributes:
         cell_count: number of cells, numbered from 0 in the order in which engines scan them.
@@ -105,7 +105,7 @@ class ExactCoverProblem:
         return tuple(map(tuple, positions))
 
     def constraints(self) -> Iterator[tuple[int, int, dict[int, int]]]:
-        """Yield linear constraints on solutions: minimum, maximum, and weights by option position."""
+        """Yield linear constraints on solutions: minimum, maximum, weights by option position."""
         for options in self.by_cell:
             yield 1, 1, dict.fromkeys(options, 1)
         uses = {position: option.copies for position, option in enumerate(self.options)}
@@ -174,7 +174,7 @@ class ExactCoverProblem:
         return tuple(image for image in images if image is not None)
 
     def kept_symmetries(self) -> tuple[Permutation, ...]:
-        """Return the symmetries that map options to options: where clues leave some out, not all."""
+        """Return the symmetries that map options to options: with clues, not all do."""
         return tuple(s for s in self.symmetries if self._images_under(s) is not None)
 
     @cached_property

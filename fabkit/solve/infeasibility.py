@@ -21,8 +21,9 @@ _LEFTOVER = "with --leftover cells may stay uncovered"
 class Infeasibility:
     """Why there is no solution, as a sentence.
 
-    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has
-    one number for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
+    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last,
+    `weights` has one number for each cell of the problem. `advice` is what `fabkit solve` can
+    do about it, or empty.
     """
 
     rule: str
@@ -60,7 +61,7 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
 
 
 def _reached(problem: ExactCoverProblem, amounts: Sequence[Iterable[int]]) -> int:
-    """Return the sums of one amount of each piece used, as a bit set, by the amounts of each kind."""
+    """Return the sums of one amount of each piece used, as a bit set; `amounts` are by kind."""
     sums = problem.sums([{(1, amount) for amount in kind} for kind in amounts])
     return sums.get(problem.pieces_used, 0)
 
@@ -100,7 +101,7 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
 
 
 def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, BoolArray]]:
-    """Yield periodic colourings: chessboard, stripes, diagonals, and quarters, each with its name."""
+    """Yield periodic colourings with names: chessboard, stripes, diagonals, and quarters."""
     row, col = np.array([lattice.row_col(cell) for cell in cells]).T
     if lattice.is_staggered:  # columns zigzag; this makes them straight lines
         col = col - (row >> 1)

@@ -67,8 +67,8 @@ def render_booklet(
     """Render a booklet as PDF.
 
     In the edition ``play`` several challenges share a page, at one scale where they fit. In
-    ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only challenges
-    too large even for A2 are drawn smaller, and marked.
+    ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only
+    challenges too large even for A2 are drawn smaller, and marked.
 
     Args:
         entries: the set's challenges, each with a solution.

@@ -194,7 +194,7 @@ class _PageLayout:
 
 
 def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
-    """Yield the solutions in the order of the challenges, as large as the number of pages allows."""
+    """Yield the solutions in the order of the challenges, as large as `pages` allows."""
     puzzle, unit_mm = spec.puzzle, spec.profile.unit_mm
     name = spec.messages["solutions_heading"]
 

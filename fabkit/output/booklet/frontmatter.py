@@ -42,7 +42,7 @@ _TINT = "#fff6d6"  # the ground of the warning
 
 
 def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
-    """Return the cover: the set's title, its picture (PNG) or pieces, and where its shapes are from."""
+    """Return the cover: the set's title, its picture (PNG) or pieces, and the shapes' origin."""
     messages, puzzle, width = spec.messages, spec.puzzle, spec.width_mm
     size_mm = _TITLE_MM
     while size_mm > _MIN_TITLE_MM and not _fits(puzzle.title, size_mm, width):

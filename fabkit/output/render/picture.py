@@ -62,8 +62,8 @@ def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
 
 
 def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
-    """Return the view that the meshes fill but for a margin with room for their shadow on the ground;
-    the larger side has so many pixels."""
+    """Return the view that the meshes fill but for a margin with room for their shadow on the
+    ground; the larger side has so many pixels."""
     square = View(pixels, pixels)
     camera = fit_camera(meshes, square)
     corners = np.concatenate([mesh.vertices for mesh in meshes])
@@ -151,8 +151,8 @@ class _Scene:
         origin: tuple[int, int],
         shadows: Sequence[ShadowMap],
     ) -> Floats:
-        """Return colour and coverage of one sample of each pixel of a band of rows; the first sample
-        is at `origin`."""
+        """Return colour and coverage of one sample of each pixel of a band of rows; the first
+        sample is at `origin`."""
         pixels = np.zeros((*face.shape, 4))
         bare, covered = face < 0, face >= 0
         if self.ground:
@@ -215,7 +215,7 @@ class _Scene:
 
 
 def _middles(mask: NDArray[np.bool_], origin: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return the centres of one sample in each masked pixel, in samples; `origin` is the first's."""
+    """Return the centres of a sample in each masked pixel, in samples; `origin` is the first."""
     row, column = (indices.astype(np.float64) for indices in np.nonzero(mask))
     return column * _FINE + (origin[0] + 0.5), row * _FINE + (origin[1] + 0.5)
 

@@ -64,8 +64,9 @@ def rasterise(
 ) -> DepthBuffer:
     """Find the nearest front-facing triangle at the centre of every sample.
 
-    Corners are in samples, y downwards; nearness must be linear along straight lines. At equal depths
-    the triangle with the lower index is visible; two that share an edge leave no sample out."""
+    Corners are in samples, y downwards; nearness must be linear along straight lines. At
+    equal depths the triangle with the lower index is visible; two that share an edge
+    leave no sample out."""
     depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
     for place, nearness, face in _samples(x, y, depth, faces, width, height):
@@ -133,9 +134,9 @@ def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class ShadowMap:
-    """A shadow map: the direction of light (a unit vector towards it), its power on a face that points
-    at it, the camera in that direction, the depths it sees (shape (n, n)), and the nearness of the
-    farthest and the nearest corner."""
+    """A shadow map: the direction of light (a unit vector towards it), its power on a face that
+    points at it, the camera in that direction, the depths it sees (shape (n, n)), and the nearness
+    of the farthest and the nearest corner."""
 
     towards: Vector
     power: float
@@ -144,7 +145,7 @@ class ShadowMap:
     span: tuple[float, float]
 
     def visibility(self, points: Floats, normals: Floats) -> Floats:
-        """Return the fraction of light, from 0 to 1, that reaches points in mm, given surface normals."""
+        """Return the fraction of light that reaches points in mm with these surface normals."""
         x, y, near, _ = self.view.project(points + normals * (_LIFTED / self.view.scale))
         depth, visible = normalize_depth(near, *self.span), np.zeros(len(points))
         # Outside the map, and at NaN, nothing is in the way.
@@ -155,8 +156,8 @@ class ShadowMap:
 
 
 def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask, Floats]]:
-    """Yield the four cells of a table around places, for bilinear interpolation: values, whether they
-    are inside the table, and weights."""
+    """Yield the four cells of a table around places, for bilinear interpolation: values, whether
+    they are inside the table, and weights."""
     rows, columns = table.shape
     values = table.ravel()
     left, top = np.floor(x - 0.5), np.floor(y - 0.5)
@@ -169,8 +170,8 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
 
 
 def shadow_maps(mesh: ShadedMesh, view: View, group: int, groups: int) -> list[ShadowMap]:
-    """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded level
-    face the mean of all samples is 1."""
+    """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded
+    level face the mean of all samples is 1."""
     lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
     # Exact sums: the result of `sum` depends on Python's version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*angles)[2] for angles in lamp) / groups)
@@ -253,7 +254,7 @@ def ground_lighting(
 
 
 def light_on_ground(lights: Sequence[GroundLight], x_mm: Floats, y_mm: Floats) -> Floats:
-    """Return the fraction of the light of lamp and sky, from 0 to 1, that reaches points of the ground."""
+    """Return the fraction of the light of lamp and sky that reaches points of the ground."""
     lamp, sky = lights
     return _LAMP_PART * lamp.at(x_mm, y_mm) + (1 - _LAMP_PART) * sky.at(x_mm, y_mm)
 

@@ -25,7 +25,8 @@ class Bin:
     Attributes:
         gap_mm: the least distance between two shapes.
         edge_mm: the least distance of a shape from the bin's edge.
-        corner_mm: side of the reserved square at the upper right, inside the edge strip; 0 for none.
+        corner_mm: side of the reserved square at the upper right, inside the edge
+            strip; 0 for none.
         advice: for the message when a shape does not fit.
     """
 
@@ -165,8 +166,8 @@ def are_apart(area: Polygon, other: Polygon, gap_mm: float) -> bool:
 def layout_faults(
     shapes: Mapping[str, Polygon], bin_: Bin, bins: Sequence[Sequence[Placement]]
 ) -> list[str]:
-    """Return the faults of a layout in sentences: a shape that is missing or placed twice, two shapes
-    nearer than the gap, one in the edge strip or too near to the reserved corner.
+    """Return the faults of a layout in sentences: a shape that is missing or placed twice, two
+    shapes nearer than the gap, one in the edge strip or too near to the reserved corner.
 
     Example:
         >>> shapes = {"A": box(0, 0, 9, 9), "B": box(0, 0, 9, 9)}

@@ -39,11 +39,11 @@ def nest(
 ) -> list[list[Placement]]:
     """Place shapes in bins.
 
-    Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries count:
-    no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed or finds no
-    layout in as few bins. Equal shapes in the same order give the same layout (see
-    `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known, so
-    `progress` is always called with the share 0.
+    Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries
+    count: no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed
+    or finds no layout in as few bins. Equal shapes in the same order give the same layout (see
+    `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known,
+    so `progress` is always called with the share 0.
 
     Returns:
         The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
@@ -55,7 +55,8 @@ def nest(
 
     Example:
         >>> from shapely import box
-        >>> [len(one) for one in nest({"A": box(0, 0, 40, 20), "B": box(0, 0, 9, 9)}, Bin(60, 60, 2, 5))]
+        >>> shapes = {"A": box(0, 0, 40, 20), "B": box(0, 0, 9, 9)}
+        >>> list(map(len, nest(shapes, Bin(60, 60, 2, 5))))
         [2]
     """
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
@@ -135,8 +136,8 @@ def _refuse_too_large(shapes: Mapping[str, Polygon], bin_: Bin) -> None:
     faults = [
         ErrorDetail(
             name,
-            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit the "
-            f"usable {usable}{corner} at any multiple of 45 degrees; {bin_.advice}",
+            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit "
+            f"the usable {usable}{corner} at any multiple of 45 degrees; {bin_.advice}",
         )
         for name, outline in shapes.items()
         if not fitting_rotations(outline, bin_)
@@ -216,8 +217,8 @@ def _distribute(
 ) -> Iterator[list[list[str]]]:
     """Yield distributions of shapes over a number of bins.
 
-    Each shape goes to the least full bin: first by decreasing size, then in shuffled orders. With as
-    many bins as boxes need there is nothing to gain, so only the boxes' distribution follows.
+    Each shape goes to the least full bin: first by decreasing size, then in shuffled orders. With
+    as many bins as boxes need there is nothing to gain, so only the boxes' distribution follows.
     """
     names = sorted(areas, key=lambda name: -round(areas[name], 6))
     for attempt in range(_TRIES):
@@ -250,8 +251,8 @@ _ORDERS = (
 def nest_by_rectangle(
     shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
 ) -> list[list[Placement]]:
-    """Fill bin after bin with bounding boxes: each shape is rotated to the smallest box; each bin is
-    filled in several ways, and the fullest is kept."""
+    """Fill bin after bin with bounding boxes: each shape is rotated to the smallest box; each bin
+    is filled in several ways, and the fullest is kept."""
 
     def box_area(rotation: tuple[float, Polygon]) -> float:
         return round(math.prod(size_mm(rotation[1])), 6)
@@ -282,8 +283,8 @@ def _fill_bin(
 ) -> list[Placement]:
     """Fill one bin in one way; return nothing if the corner could not be kept free.
 
-    Every box is wider and higher by the gap, and so is the bin. The reserved corner is the first box,
-    which rectpack places at the lower left; the whole is then rotated by half a turn.
+    Every box is wider and higher by the gap, and so is the bin. The reserved corner is the first
+    box, which rectpack places at the lower left; the whole is then rotated by half a turn.
     """
     import rectpack
 

@@ -7,12 +7,13 @@ Properties of spyrrow 0.9, and their consequences:
   search ends at a place in that order: at the first layout that fits the bin, or when the first
   attempt to narrow the strip has failed (its own early termination, after ten such attempts, takes
   ten times as long for a strip that is 3 % narrower).
-- It cannot be stopped from Python, and it panics on odd input: it runs in a subprocess, like engines.
+- It cannot be stopped from Python, and it panics on odd input: it runs in a subprocess,
+  like engines.
 - It computes with 32-bit floats. Distances are therefore requested with a margin (`_SPARE_MM`).
 - It applies the distance between items to the strip's edges as well; the strip is enlarged by it.
 - It supports strips, not bins with a reserved corner. A corner is represented by one more item: a
-  wall as high as the strip, with the corner's square at its upper left. Items to the right of the wall
-  are moved to the left end of the bin, and the others with the wall to the right.
+  wall as high as the strip, with the corner's square at its upper left. Items to the right of the
+  wall are moved to the left end of the bin, and the others with the wall to the right.
 
 Machines whose floats differ in the last bit may give different layouts, all of them valid.
 """

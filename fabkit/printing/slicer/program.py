@@ -65,8 +65,8 @@ def find_slicer(given: str | None = None) -> Slicer:
     name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
     if not path and given is None:
         raise ExternalError(
-            f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its path "
-            "with --slicer; only `fabkit slice` needs one"
+            f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its "
+            "path with --slicer; only `fabkit slice` needs one"
         )
     if not path:
         raise InputError.of(
@@ -79,8 +79,8 @@ def find_slicer(given: str | None = None) -> Slicer:
         return slicer
     if given is None:
         raise ExternalError(
-            f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass another "
-            "slicer with --slicer"
+            f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass "
+            "another slicer with --slicer"
         )
     raise InputError.of(
         "--slicer",
@@ -153,8 +153,8 @@ def run_program(
     In every case, also on Ctrl-C, its whole process group is dead at the end.
 
     Args:
-        hear: called with each line that it prints, at once where ``stdbuf`` is installed: C programs
-            hold back what they print into a pipe.
+        hear: called with each line that it prints, at once where ``stdbuf`` is installed: C
+            programs hold back what they print into a pipe.
 
     Raises:
         ExternalError: when it cannot be started, takes too long or prints too much.
@@ -186,8 +186,8 @@ def run_program(
     output = heard.decode(errors="replace")
     if len(heard) > MAX_OUTPUT_BYTES:
         raise ExternalError(
-            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so it "
-            f"may not be one{_last_line(output)}"
+            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so "
+            f"it may not be one{_last_line(output)}"
         )
     if is_late:
         raise ExternalError(f"{name} was stopped after {limit_s:g} seconds{_last_line(output)}")

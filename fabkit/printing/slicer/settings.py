@@ -31,8 +31,8 @@ _TEMPERATURE_KEYS = (
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
 #: A narrower tower cannot be purged into.
 _MIN_TOWER_MM = 15.0
-#: The greatest number of filaments for which PrusaSlicer 2.5 lays a tower: with three or more the moves
-#: in it differ from run to run, and some lead to infinity.
+#: The greatest number of filaments for which PrusaSlicer 2.5 lays a tower: with three or more the
+#: moves in it differ from run to run, and some lead to infinity.
 _MAX_TOWER_FILAMENTS = 2
 
 

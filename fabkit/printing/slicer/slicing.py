@@ -76,16 +76,16 @@ def slice_plate(
     if slicer.name != "PrusaSlicer":
         raise ExternalError(
             f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu "
-            "Studio need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open "
-            "the 3MF file in your slicer"
+            "Studio need a printer's own presets; install PrusaSlicer, pass it with --slicer, or "
+            "open the 3MF file in your slicer"
         )
     plate = escape(model.name)
     if config is not None and config.nozzles < expected.extruders:
         raise InputError.of(
             escape(config.name),
-            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; "
-            "export the settings of a printer that changes filament, or choose fewer filaments, or set "
-            "label.inlay none, board.text engraved and cell.tones plain",
+            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs "
+            f"{expected.extruders}; export the settings of a printer that changes filament, or choose "
+            "fewer filaments, or set label.inlay none, board.text engraved and cell.tones plain",
             "nozzle_diameter",
         )
     who = f"{plate}: {slicer}"
@@ -134,8 +134,8 @@ def slice_plate(
 
 
 def _follow(progress: Progress) -> Callable[[str], None]:
-    """Return what reports the slicer's progress; it repeats steps for each object, but the share only
-    grows."""
+    """Return what reports the slicer's progress; it repeats steps for each object, but the
+    share only grows."""
     share = 0.0
 
     def hear(line: str) -> None:

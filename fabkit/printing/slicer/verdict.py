@@ -85,7 +85,7 @@ _LOGGED = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(\w+)\]\s*")
 
 @dataclass(frozen=True)
 class MeshInfo:
-    """The slicer's report on an object of a file: whether its mesh is closed, and its open edges."""
+    """The slicer's report on an object of a file: whether its mesh is closed; its open edges."""
 
     manifold: bool
     open_edges: int

@@ -79,7 +79,7 @@ class CluePositions:
     def _candidate(
         self, filling: Solution, size: int | None, spare: int, rng: random.Random
     ) -> Candidate | None:
-        """Return a challenge with this solution; None if there is none of the size, or it is known."""
+        """Return a challenge with this solution; None if none of the size is new."""
         layout = self._encoded.decode(filling)
         facts = self._facts(layout)
         order = rng.sample(sorted(facts), len(facts))

@@ -91,8 +91,8 @@ def grade_candidates(
 ) -> GradedSelection:
     """Draw a pool of candidates, rate them, and choose evenly from the levels.
 
-    Sources take turns, so that the pool is spread over them. Candidates in which every hole takes one
-    piece are left out: they are no puzzle.
+    Sources take turns, so that the pool is spread over them. Candidates in which every hole takes
+    one piece are left out: they are no puzzle.
 
     Args:
         sources: each of candidates with a common property, such as the number of given pieces.

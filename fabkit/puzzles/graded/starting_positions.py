@@ -2,8 +2,8 @@
 
 The fillings of a board (its solutions without given pieces) are listed once, unless there are too
 many. Some pieces of a filling are then a starting position with one solution exactly if no other
-filling contains them. On other boards fillings are drawn at random, pieces are removed one after the
-other, and a search checks that the solution stays unique.
+filling contains them. On other boards fillings are drawn at random, pieces are removed one after
+the other, and a search checks that the solution stays unique.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class StartingPositions:
         else:
             max_size = max(self.encoded.challenge.pieces_used - 2, 0)
             names = [(size, alone) for size in range(max_size + 1) for alone in (True, False)]
-        follow = self._at_random if self.fillings is None else self._from_list
-        return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
+        draw = self._at_random if self.fillings is None else self._from_list
+        return {name: draw(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
 
     def _skip_shipped(self) -> None:
         """Mark the positions of the set's own challenges on this board as found."""
@@ -138,7 +138,7 @@ class StartingPositions:
         return None
 
     def _ambiguous(self, filling: list[int]) -> BoolArray:
-        """Return for each set of a filling's pieces, as bits, whether another filling contains it."""
+        """Return whether another filling contains each set of a filling's pieces, as bits."""
         assert self.fillings is not None
         holders = [self._holders[option] for option in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)

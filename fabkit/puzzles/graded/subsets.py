@@ -102,7 +102,7 @@ class SubsetChallenges:
     def _candidates(
         self, name: str, region: frozenset[Cell], rng: random.Random
     ) -> CandidateSource:
-        """Draw pieces of the right area, each selection once, and yield those that make the shape."""
+        """Draw pieces of the right area, each selection once; yield those that make the shape."""
         shipped = self._shipped(region)
         seen = set[tuple[int, ...]]()
         whole: EncodedChallenge | None = None

@@ -225,8 +225,8 @@ def _solution(
 
 
 def proof_files(query: SnowflakeQuery, result: ParityResult) -> Iterator[tuple[str, str]]:
-    """Yield the proofs of one parity as files, each a name and a text: one with all proofs by search;
-    for each proof by CaDiCaL one with the formula and one with the refutation."""
+    """Yield the proofs of one parity as files, each a name and a text: one with all proofs by
+    search; for each proof by CaDiCaL one with the formula and one with the refutation."""
     outcomes = [shape.outcome for shape in result.of(IMPOSSIBLE)]
     by_search = [outcome["proof"] for outcome in outcomes if outcome["engine"] == "search"]
     field = query.field(result.parity, 0)

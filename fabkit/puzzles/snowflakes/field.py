@@ -1,7 +1,7 @@
 """The cells around a centre of symmetry, grouped into orbits.
 
-A snowflake is symmetric under the eight symmetries of the square about its centre, so it is a set of
-whole *orbits* of cells. A field holds the orbits inside one square board (for mixed parity, two
+A snowflake is symmetric under the eight symmetries of the square about its centre, so it is a set
+of whole *orbits* of cells. A field holds the orbits inside one square board (for mixed parity, two
 boards on lattices half a unit apart), and the data for a search: the number of cells of each orbit,
 which orbits touch, which overlap, and which meet a mirror line.
 

@@ -61,8 +61,8 @@ class SnowflakeQuery:
         if not any(self.can_have_area(parity) for parity in self.parities):
             raise InputError.of(
                 name,
-                f"has pieces with a total area of {self.cells / lattice.cells_per_unit:g}, which no "
-                f"symmetric shape of {join_or(self.parities)} parity has; choose others with "
+                f"has pieces with a total area of {self.cells / lattice.cells_per_unit:g}, which "
+                f"no symmetric shape of {join_or(self.parities)} parity has; choose others with "
                 "--pieces",
             )
         _ = self.bound  # computing it refuses corners off the grid

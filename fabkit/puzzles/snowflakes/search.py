@@ -60,8 +60,8 @@ def unpack_result(result: bytes) -> Any:
 def search_candidates(
     query: SnowflakeQuery, parity: str, half_width: HalfWidth, part: int, parts: int
 ) -> bytes:
-    """Find the candidates for one part of the first piece's placements: ``unions``, ``of_full_area``,
-    and ``candidates``, the orbits of each."""
+    """Find the candidates for one part of the first piece's placements: ``unions``,
+    ``of_full_area``, and ``candidates``, the orbits of each."""
     field = query.field(parity, half_width)
     pieces = sorted(query.selected_pieces, key=lambda piece: -len(piece.forms[0].cells))
     closure = Closure(field, tuple(pieces), query.flips, query.rigid)

@@ -1,8 +1,8 @@
 """Tile candidates with the pieces: a search for each of tens of thousands of candidates.
 
-The search is `fabkit.solve.engines.search.mrv_search`. It records the items branched on, whose replay
-proves that a candidate is impossible. For small problems most time goes into setting them up, so that
-is compiled as well.
+The search is `fabkit.solve.engines.search.mrv_search`. It records the items branched on, whose
+replay proves that a candidate is impossible. For small problems most time goes into setting them
+up, so that is compiled as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPEN = "open"
 
 @kernel_helper
 def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # type: ignore[no-untyped-def]
-    """Write the placements whose orbits are all in the candidate, ascending; return their number."""
+    """Write the placements with all orbits in the candidate, ascending; return their number."""
     count = 0
     for orbit in orbits:
         for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
@@ -218,7 +218,7 @@ class Tiler:
     def problem(
         self, orbits: Sequence[int], swept: bool = False
     ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
-        """Return a candidate as an exact cover problem, and the field's number of each of its cells.
+        """Return a candidate as an exact cover problem, and the field's numbers of its cells.
 
         Args:
             swept: number cells from left to right over both boards, so that placements span few of

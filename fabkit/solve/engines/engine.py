@@ -60,7 +60,7 @@ class Budget:
             raise BudgetSpentError
 
     def subtask(self, start: float, end: float) -> Budget:
-        """Return a budget for a part of the work: its progress runs from `start` to `end` of this."""
+        """Return a budget for a part of the work, with progress from `start` to `end` of this."""
 
         def report(share: float, _: str) -> None:
             self.report(start + (end - start) * share)
@@ -114,7 +114,7 @@ class Engine(ABC):
         return self.enumerate(problem, budget, limit=1)
 
     def unique(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
-        """Find up to two solutions; a complete outcome with one solution shows that it is unique."""
+        """Find up to two solutions; a complete outcome with one shows that it is unique."""
         return self.enumerate(problem, budget, limit=2)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:

@@ -350,8 +350,9 @@ def _window(problem: ExactCoverProblem) -> int:
 def _weights(problem: ExactCoverProblem) -> dict[int, int]:
     """Return the positions of the options to try, each with the number of options it stands for.
 
-    The kind that keeps only one option of each orbit has a single copy; it is the one that loses most
-    options, and of several the largest piece. Where pieces may stay unused, all options are kept.
+    The kind that keeps only one option of each orbit has a single copy; it is the one
+    that loses most options, and of several the largest piece. Where pieces may stay
+    unused, all options are kept.
     """
     weights = dict.fromkeys(range(len(problem.options)), 1)
     singles = [kind for kind, copies in enumerate(problem.copies) if copies == 1]

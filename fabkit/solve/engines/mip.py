@@ -25,8 +25,8 @@ class Mip(SubprocessEngine):
     def run_library(
         problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
-        """See `SubprocessEngine.run_library`: each solution found is cut off. One thread and a fixed
-        seed make runs repeatable.
+        """See `SubprocessEngine.run_library`: each solution found is cut off. One thread and a
+        fixed seed make runs repeatable.
 
         Raises:
             ExternalError: when HiGHS is missing or gives up.

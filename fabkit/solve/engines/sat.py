@@ -28,8 +28,8 @@ _CADICAL = "cadical195"
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in conjunctive normal form: the number of variables, counted from 1, the clauses, and
-    comments on the first variables, one line each."""
+    """A formula in conjunctive normal form: the number of variables, counted from 1, the clauses,
+    and comments on the first variables, one line each."""
 
     variables: int
     clauses: tuple[Clause, ...]
@@ -101,7 +101,7 @@ class CnfBuilder:
         return self.variables
 
     def at_most_one(self, variables: Sequence[int]) -> None:
-        """Allow at most one true variable: pairwise, or in groups with a variable for each if many."""
+        """Allow at most one true variable: pairwise, or if many, in groups with a variable each."""
         waiting = list(variables)
         while waiting:
             size = len(waiting) if len(waiting) <= _PAIRWISE else _PAIRWISE - 1
@@ -129,8 +129,8 @@ class CnfBuilder:
             self.add((reached[total],))
 
     def _counter(self, total: int, weights: dict[int, int]) -> list[int]:
-        """Create variables for "the true ones weigh at least 0, 1 … `total`", and rule out more: Sinz's
-        sequential counter, with weights."""
+        """Create variables for "the true ones weigh at least 0, 1 … `total`", and rule out more:
+        Sinz's sequential counter, with weights."""
         always = self.new()
         self.add((always,))
         reached = [always] + [-always] * total
@@ -148,8 +148,8 @@ class CnfBuilder:
 
 
 def refutation(formula: Formula, budget: Budget) -> str | None:
-    """Prove with CaDiCaL, in a subprocess, that a formula is unsatisfiable; return the proof in DRAT
-    format, None if the formula is satisfiable.
+    """Prove with CaDiCaL, in a subprocess, that a formula is unsatisfiable; return the proof in
+    DRAT format, None if the formula is satisfiable.
 
     Raises:
         BudgetSpentError: if the time is up.

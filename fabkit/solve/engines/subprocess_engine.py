@@ -100,7 +100,8 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
 
     Raises:
         BudgetSpentError: if the time is up.
-        ExternalError: if the child reports a failure or crashes; `ProcessKilledError` if by a signal.
+        ExternalError: if the child reports a failure or crashes; `ProcessKilledError`
+            if by a signal.
     """
     budget.report(0.0)
     command = [sys.executable, "-I", "-c", _START]
@@ -156,7 +157,7 @@ def child_main(parent: int) -> None:
         answer_file.flush()
 
     try:
-        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this
+        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 (from its parent)
         work(task, lambda answer: send(answer=answer))
         send(finished=True)
     except FabkitError as error:
