@@ -205,11 +205,8 @@ def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 
 
 
 def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -> CouponPlace:
-    """Return the place of a line; raise ValueError if there is no such number.
-
-    Raises:
-        InputError: when the list is that of another coupon.
-    """
+    """Return the place of a line; raise a ValueError if there is no such number, and an InputError
+    if the list is that of another coupon."""
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
         numbers = join_names([str(number) for number in places])
@@ -340,11 +337,8 @@ def _without_outliers(
 
 
 def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
-    """Return the parameters, and the design matrix of the deviations from nominal.
-
-    Raises:
-        InputError: when these values do not determine all parameters.
-    """
+    """Return the parameters, and the design matrix of the deviations from nominal; raise an
+    InputError if these values do not determine all parameters."""
     rows = [_terms(reading.place) for reading in readings]
     names = [name for name in NAMES if any(name in row for row in rows)]
     design = np.array([[row.get(name, 0.0) for name in names] for row in rows])

@@ -33,7 +33,7 @@ from fabkit.model.filaments import is_coloured, tower_side_mm
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.plate import PlateView, plate_sheet
+from fabkit.output.plate import plate_sheet
 from fabkit.printing.nesting.bin import (
     Bin,
     Placement,
@@ -227,22 +227,16 @@ def plate_drawing(
 ) -> str:
     """Draw a plate from above, under the title of what is printed."""
     bed = bed_bin(profile)
-    pieces = [
-        (drawings[placement.name], mesh_transform(placement, drawings[placement.name]))
-        for placement in plate.placements
-    ]
-    view = PlateView(
-        title=title,
-        number=plate.number,
-        count=len(plates),
-        bed_mm=(bed.width_mm, bed.depth_mm),
-        edge_mm=bed.edge_mm,
-        corner_mm=bed.corner_mm,
-        pieces=tuple(pieces),
-        used=plate.used,
-        pause_height_mm=plate.pause_height_mm,
+    parts = [(drawings[each.name], each) for each in plate.placements]
+    return plate_sheet(
+        f"{title}, plate {plate.number} of {len(plates)}",
+        [(part, mesh_transform(placement, part)) for part, placement in parts],
+        (bed.width_mm, bed.depth_mm),
+        bed.edge_mm,
+        bed.corner_mm,
+        plate.used,
+        plate.pause_height_mm,
     )
-    return plate_sheet(view)
 
 
 def _refuse_too_high(drawings: Sequence[PartDrawing], profile: Profile) -> None:

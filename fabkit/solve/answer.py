@@ -88,16 +88,13 @@ def solve(
     budget: Budget | None = None,
     limit: int | None = None,
 ) -> Answer:
-    """Solve a challenge.
+    """Solve a challenge. The first ten thousand solutions of the answer have been checked again.
 
     Args:
         question: ``first``, ``count``, ``all`` or ``unique`` (is there exactly one solution?).
         engine_name: the engine to use; None selects one.
         budget: time limit and progress; None for no limit.
         limit: maximum number of solutions listed by ``all``.
-
-    Returns:
-        The answer. Its solutions (at most the first ten thousand) have been checked again.
 
     Raises:
         InputError: if the engine does not support the question or the challenge.

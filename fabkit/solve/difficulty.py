@@ -68,7 +68,7 @@ def difficulty(
     budget: Budget | None = None,
     patient: bool = False,
 ) -> Difficulty | None:
-    """Rate a problem.
+    """Rate a problem; None if the first probes find no solution, or the time is up.
 
     Args:
         problem: the problem without given pieces.
@@ -76,9 +76,6 @@ def difficulty(
         budget: time limit; progress is not reported.
         patient: go on if the first probes find no solution. A probe that gives up counts its tries
             so far, so the rating is then a lower bound.
-
-    Returns:
-        The rating; None if the first probes find no solution, or the time is up.
     """
     budget = budget or Budget()
     try:

@@ -64,7 +64,7 @@ def render_booklet(
     edition: str = EDITIONS[0],
     fold: bool = False,
 ) -> Booklet:
-    """Render a booklet as PDF.
+    """Render a booklet as PDF; equal arguments give equal bytes.
 
     In the edition ``play`` several challenges share a page, at one scale where they fit. In
     ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only
@@ -78,9 +78,6 @@ def render_booklet(
         cover: a PNG image for the cover; None draws the pieces.
         edition: one of `EDITIONS`.
         fold: whether to print two pages on each side of a sheet, to be folded in the middle.
-
-    Returns:
-        The booklet. Equal arguments give equal bytes.
 
     Raises:
         InputError: when there are no challenges, one has no solution, or none fits on the paper;

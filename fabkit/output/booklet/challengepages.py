@@ -89,13 +89,9 @@ _Layout = Callable[[int], tuple[str, Sequence[_Card]]]
 
 @dataclass(frozen=True)
 class _Section:
-    """Challenges in rows below a heading, which pages repeat with the note on each.
-
-    Attributes:
-        key: the bookmark of its beginning.
-        entries: the outline entries of its beginning.
-        lists_pages: whether each page has an outline entry.
-    """
+    """Challenges in rows below a heading, which pages repeat with the note on each. `key` is the
+    bookmark, and `entries` are the outline entries, of its beginning; each page has one more if it
+    `lists_pages`."""
 
     name: str
     key: str
@@ -108,11 +104,8 @@ class _Section:
 
 
 def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
-    """Return the pages of challenges in levels, each page at a scale of its own.
-
-    Returns:
-        The pages, their number, and whether any challenge is drawn smaller than others of its page.
-    """
+    """Return the pages of challenges in levels, each at a scale of its own; their number; and whether
+    any challenge is drawn smaller than others of its page."""
     grids = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
     #: Challenges are laid out again until their page is known; the last time counts.
     smaller = dict[int, bool]()
@@ -142,11 +135,7 @@ def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
 
 
 class _PageLayout:
-    """Challenges in a grid of columns and rows.
-
-    Attributes:
-        scale: most are drawn 1 to this.
-    """
+    """Challenges in a grid of columns and rows, most of them drawn 1 to `scale`."""
 
     def __init__(
         self, spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int]
@@ -278,11 +267,8 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
 def full_size_challenges(
     spec: BookletSpec, book: BookletDocument
 ) -> tuple[list[Flowable], list[str], list[str]]:
-    """Return the pages of all challenges at full size; every level begins on a new one.
-
-    Returns:
-        The pages, the sizes of fold-out pages, and the ids of challenges that are drawn smaller.
-    """
+    """Return the pages of all challenges at full size, a new one for every level; the sizes of
+    fold-out pages; and the ids of challenges that are drawn smaller."""
     heading = spec.messages["challenges_heading"]
     current = ""
     story = list[Flowable]()

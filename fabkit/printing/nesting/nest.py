@@ -37,17 +37,14 @@ _WORTH_IT = 0.95
 def nest(
     shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
 ) -> list[list[Placement]]:
-    """Place shapes in bins.
+    """Return the placements of shapes in bins, none of them empty.
 
     Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries
     count: no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed
     or finds no layout in as few bins. Equal shapes in the same order give the same layout (see
     `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known,
-    so `progress` is always called with the share 0.
-
-    Returns:
-        The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
-        is in the edge strip or nearer than the gap to the reserved corner.
+    so `progress` is always called with the share 0. No two shapes are nearer than the gap, and none
+    is in the edge strip or nearer than the gap to the reserved corner.
 
     Raises:
         InputError: for all shapes that are too large for a bin.

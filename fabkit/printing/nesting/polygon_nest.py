@@ -68,10 +68,8 @@ def is_available() -> bool:
 def nest_by_polygon(
     shapes: Mapping[str, Polygon], bin_: Bin, seed: int, progress: Progress = no_progress
 ) -> list[Placement] | None:
-    """Search for a layout of all shapes in one bin; what `progress` raises ends the search.
-
-    Returns:
-        Their placements, in order; None if none was found, although there might be one.
+    """Search for a layout of all shapes in one bin: return their placements, in order, or None if
+    none was found, although there might be one. What `progress` raises ends the search.
 
     Raises:
         ExternalError: when the process fails.

@@ -174,13 +174,9 @@ def judge_print(
     profile: Profile,
     bed: Bed,
 ) -> dict[str, Any]:
-    """Judge the G-code of a plate.
-
-    Returns:
-        A document for JSON: ``printable``, ``reasons`` (why not, in sentences), time and material,
-        layers, pauses, objects and features. Lengths are in mm, layers count from 1, unknown values
-        are null.
-    """
+    """Judge the G-code of a plate: return a document for JSON with ``printable``, ``reasons`` (why
+    not, in sentences), time and material, layers, pauses, objects and features. Lengths are in mm,
+    layers count from 1, unknown values are null."""
     printed, layers = gcode.objects, gcode.layers
     all_reported = len(models) == 1 + max((part.number for part in printed), default=-1)
     all_closed = all(model.manifold for model in models)

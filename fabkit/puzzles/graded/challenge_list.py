@@ -187,11 +187,8 @@ def write_list(folder: Path, generated: GeneratedChallenges) -> Path:
 
 
 def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
-    """Return the challenge files of a list; none if it is not one of fabkit's.
-
-    Raises:
-        InputError: if it belongs to another set or a newer fabkit.
-    """
+    """Return the challenge files of a list, none if it is not one of fabkit's; raise an InputError
+    if it belongs to another set or a newer fabkit."""
     try:
         document = read_json(path)
     except NewerSchemaError:

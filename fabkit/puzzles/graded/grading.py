@@ -89,17 +89,13 @@ def grade_candidates(
     levels: Sequence[str],
     budget: Budget,
 ) -> GradedSelection:
-    """Draw a pool of candidates, rate them, and choose evenly from the levels.
+    """Draw a pool of candidates, rate them, and choose at most `count` evenly from the levels.
 
     Sources take turns, so that the pool is spread over them. Candidates in which every hole takes
     one piece are left out: they are no puzzle.
 
     Args:
         sources: each of candidates with a common property, such as the number of given pieces.
-        levels: the levels to choose from, evenly.
-
-    Returns:
-        At most `count` challenges.
     """
     share = -(-count // len(levels))
     lacking = Counter(dict.fromkeys(levels, share))

@@ -50,14 +50,11 @@ class SubprocessEngine(Engine):
     def run_library(
         problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
-        """Run the library's search; called in the child.
+        """Run the library's search, in the child, and return its measure of work.
 
         Args:
             limit: maximum number of solutions; None for all. Fewer found means that these are all.
             report: called once with each solution, as soon as it is found.
-
-        Returns:
-            The library's measure of work.
         """
 
     def enumerate(
@@ -93,10 +90,8 @@ def _run_library(
 
 
 def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, None, None]:
-    """Run a task in a child process and yield its answers; close the generator to end the child.
-
-    Yields:
-        The answers; once the time is up, those already sent.
+    """Run a task in a child process and yield its answers, once the time is up those already sent;
+    close the generator to end the child.
 
     Raises:
         BudgetSpentError: if the time is up.
