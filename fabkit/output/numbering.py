@@ -21,13 +21,8 @@ _GENERATED = re.compile(rf"(?:{OWN_PREFIX})*(?:start|clue)-\d+")
 
 @dataclass(frozen=True)
 class NumberedChallenge:
-    """A challenge in the booklet or on the page.
-
-    Attributes:
-        number: its position, from 1.
-        level: one of `fabkit.model.entry.LEVELS`; empty when not rated.
-        stars: the level as a number of stars, from 1; 0 when not rated.
-    """
+    """A challenge in the booklet or on the page, with its position, from 1; its level, one of
+    `fabkit.model.entry.LEVELS`, and stars, from 1, are empty and 0 when not rated."""
 
     number: int
     entry: Entry
@@ -53,10 +48,8 @@ def number_challenges(
 
 
 def title_of(puzzle: PuzzleSet, entry: Entry, others: Iterable[Entry] = ()) -> str:
-    """Return the English title of a challenge, for tables.
-
-    Args:
-        others: those with which a challenge that the user generated is numbered.
+    """Return the English title of a challenge, for tables; one that the user generated is numbered
+    among the others.
 
     Example:
         >>> from fabkit.model.catalog import shipped_entry

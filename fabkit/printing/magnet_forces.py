@@ -97,13 +97,8 @@ class Disc:
         )
 
     def forces_n(self, aside_mm: float, up_mm: float) -> tuple[float, float]:
-        """Return the forces on an equal magnet with the same orientation, in N: away from
-        this one, and upwards.
-
-        Args:
-            aside_mm: distance of the axes.
-            up_mm: height of its centre above that of this one.
-        """
+        """Return the forces on an equal magnet with the same orientation, in N: away from this one,
+        and upwards. Its axis is `aside_mm` away, and its centre `up_mm` higher."""
         from scipy.special import j0, j1
 
         radius_mm = self.diameter_mm / 2
@@ -129,11 +124,8 @@ class Disc:
         return -self.forces_n(0.0, self._image_mm(gap_mm))[1]
 
     def push_n(self, aside_mm: float, gap_mm: float | None = None) -> float:
-        """Return how hard an equal magnet beside it, with the same pole up, pushes it away, in N.
-
-        Args:
-            gap_mm: to the steel under both, whose images push as well; None without steel.
-        """
+        """Return how hard an equal magnet beside it, with the same pole up, pushes it away, in N;
+        with a gap to steel under both, images push as well."""
         push_n = self.forces_n(aside_mm, 0.0)[0]
         if gap_mm is not None:
             push_n += self.forces_n(aside_mm, self._image_mm(gap_mm))[0]
@@ -180,8 +172,7 @@ class MagnetForces:
     """The magnetic forces in a set.
 
     Attributes:
-        polarity: as in the profile; with ``free``, neighbours are as bad as they can be.
-        grade: as in the profile.
+        polarity, grade: as in the profile; with ``free``, neighbours are as bad as they can be.
         gap_mm: plastic or air between a magnet and the steel.
         pull_n: of thick steel on a magnet.
         solutions: how many were looked at.

@@ -62,7 +62,6 @@ class PrintInfo:
         name: the set's id, or the tool's.
         pieces: how many there are in all.
         credit: where the shapes come from.
-        licence: terms of use.
         filaments: the colours of those that the printer holds, the first being extruder 1; empty if
             parts keep their colours.
     """
@@ -218,7 +217,7 @@ _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 
 def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str, bytes]:
-    """Return the parts of a 3MF file that make slicers pause once on each plate.
+    """Return the parts of a 3MF file that make slicers pause at a height of each plate, if any.
 
     Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints
     the layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With
@@ -227,9 +226,6 @@ def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str
 
     OrcaSlicer's part follows its importer, which takes the G-code of the pause from the printer's
     preset, and has not been tried in the program.
-
-    Args:
-        pauses_mm: the height of the pause on each plate, or None for no pause.
 
     Raises:
         ValueError: when no layer ends at a pause height.

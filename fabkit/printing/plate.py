@@ -55,10 +55,8 @@ class Plate:
     Attributes:
         number: from 1.
         placements: of each piece's `outline_from_above`.
-        pause_height_mm: where the print pauses for the magnets of all pieces on it; None for no
-            pause.
-        used: the part of the bed, without edge strip and reserved corner, that pieces cover, 0 to
-            1.
+        pause_height_mm: where the print pauses for the magnets of all pieces on it, or None.
+        used: the part of the free bed, without strip and corner, that pieces cover, 0 to 1.
     """
 
     number: int

@@ -97,8 +97,8 @@ def _by_transcript(
 def _run_search(
     search: MrvSearch, budget: Budget, claim: str, name: str, limit: int | None = None
 ) -> None:
-    """Search to the end or to `limit` solutions; raise an InputError with an estimate of the size of
-    the tree if it takes too many nodes."""
+    """Search to the end or to `limit` solutions; raise an InputError with an estimate of the size
+    of the tree if it takes too many nodes."""
     maximum, noun, advice = MAX_NODES, "proof", ""
     if claim == "count":
         maximum, noun = MAX_COUNT_NODES, "count"

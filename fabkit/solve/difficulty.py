@@ -159,9 +159,6 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     an option. If that forces nothing either, the cell or piece with the fewest options is next. An
     entry takes some 20 ms.
 
-    Args:
-        entry: a board, start, challenge or snowflake with its solution; see `Entry.halves`.
-
     Raises:
         ValueError: if the entry has no solution.
 

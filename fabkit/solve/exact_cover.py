@@ -116,13 +116,9 @@ class ExactCoverProblem:
             yield self.pieces_count, self.pieces_count, uses
 
     def sums(self, uses: Sequence[Iterable[tuple[int, int]]]) -> dict[int, int]:
-        """Return which sums the pieces can reach, as bit sets, by the number of pieces used.
-
-        Unless `pieces_count` is set, only all pieces together are of interest.
-
-        Args:
-            uses: for each kind, the pairs of copies used and amount added that an option may have.
-        """
+        """Return which sums the pieces can reach, as bit sets, by the number of pieces used; all of
+        them, unless `pieces_count` is set. `uses` has for each kind the pairs of copies used and
+        amount added that an option may have."""
         sums = defaultdict(int, {0: 1})
         for kind, copies in enumerate(self.copies):
             by_copies = [sums, *(defaultdict[int, int](int) for _ in range(copies))]

@@ -47,11 +47,8 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
 
 
 def count_text(answer: Answer, encoded: EncodedChallenge | None = None) -> str:
-    """Return the number of solutions as text; empty when nothing is known.
-
-    Args:
-        encoded: the challenge; where it has several boxes, the text says how they count.
-    """
+    """Return the number of solutions as text, empty when nothing is known; with the challenge, the
+    text says how several boxes count."""
     if answer.count is None:
         minimum = answer.count_at_least or 0
         return f"at least {pluralize(minimum, 'solution')}" if minimum > 1 else ""

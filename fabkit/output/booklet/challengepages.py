@@ -104,8 +104,8 @@ class _Section:
 
 
 def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
-    """Return the pages of challenges in levels, each at a scale of its own; their number; and whether
-    any challenge is drawn smaller than others of its page."""
+    """Return the pages of challenges in levels, each at a scale of its own; their number; and
+    whether any challenge is drawn smaller than others of its page."""
     grids = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
     #: Challenges are laid out again until their page is known; the last time counts.
     smaller = dict[int, bool]()

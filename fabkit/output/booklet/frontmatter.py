@@ -114,12 +114,8 @@ def best_column_count(count: int, ratio: float) -> int:
 
 
 def guide(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> tuple[Flowable, float]:
-    """Return the guide to the booklet, at most a page, and its height in mm.
-
-    Args:
-        folded: the sizes of fold-out pages.
-        scaled: whether any challenge is drawn smaller than the others.
-    """
+    """Return the guide to the booklet, at most a page, and its height in mm. `folded` are the sizes
+    of fold-out pages; `scaled` says whether any challenge is drawn smaller than the others."""
     messages = spec.messages
     parts: list[Flowable] = [
         Bookmark("guide", [(0, messages["how"])], messages["how"]),

@@ -75,7 +75,6 @@ class BookletSpec:
     """The content and format of a booklet.
 
     Attributes:
-        challenges: its challenges, in order.
         size: width and height of the default page in mm, named `paper`.
         full: whether challenges are drawn at full size.
         drafts: the drawings of flat pieces.

@@ -51,8 +51,8 @@ def orientations_of(size: Size) -> tuple[Size, Size]:
 def choose_paper(
     needed: Sequence[Size], requested: str | None, fold: bool = False
 ) -> tuple[str, Size, Size | None]:
-    """Choose the paper of a booklet, in portrait or landscape: return its name, the page size in mm,
-    and the sheet size of a folded booklet.
+    """Choose the paper of a booklet, in portrait or landscape: return its name, the page size in
+    mm, and the sheet size of a folded booklet.
 
     The default is A5 if most shapes fit on it at full size, else A4; landscape if more of them fit
     that way. A folded booklet defaults to A4, with pages of half its size.

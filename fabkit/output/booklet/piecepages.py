@@ -103,8 +103,8 @@ def _heading(spec: BookletSpec) -> list[Flowable]:
 def full_size_pieces(
     spec: BookletSpec, book: BookletDocument
 ) -> tuple[list[Flowable], list[str], list[str]]:
-    """Return the pages of all pieces at full size, in rows, large ones on their own pages; the sizes
-    of fold-out pages; and the pieces that are drawn smaller."""
+    """Return the pages of all pieces at full size, in rows, large ones on their own pages; the
+    sizes of fold-out pages; and the pieces that are drawn smaller."""
     messages, puzzle, profile = spec.messages, spec.puzzle, spec.profile
     text = messages["pieces_balls_text" if puzzle.made_of_balls else "pieces_text"]
     flat = [piece for piece in puzzle.pieces if not piece.body]

@@ -214,13 +214,8 @@ def _shadow_map(mesh: ShadedMesh, towards: tuple[float, float], power: float) ->
 
 @dataclass(frozen=True, eq=False)
 class GroundLight:
-    """The fraction of light that reaches the ground below closed meshes, from some directions.
-
-    Attributes:
-        shares: the fraction in each cell; 1 outside.
-        cell_mm: the size of a cell.
-        corner_mm: the lower left corner of the cells.
-    """
+    """The fraction of light that reaches the ground below closed meshes, from some directions: in
+    each cell, of size `cell_mm` from the lower left corner; 1 outside."""
 
     shares: Floats
     cell_mm: float

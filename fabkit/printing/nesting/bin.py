@@ -25,8 +25,7 @@ class Bin:
     Attributes:
         gap_mm: the least distance between two shapes.
         edge_mm: the least distance of a shape from the bin's edge.
-        corner_mm: side of the reserved square at the upper right, inside the edge
-            strip; 0 for none.
+        corner_mm: side of the reserved square at the upper right, inside the strip; 0 for none.
         advice: for the message when a shape does not fit.
     """
 
@@ -60,11 +59,8 @@ class Bin:
 
 @dataclass(frozen=True)
 class Placement:
-    """The placement of a shape: a rotation, then a translation.
-
-    Attributes:
-        degrees: counter-clockwise about the origin of the outline's frame.
-    """
+    """The placement of a shape: a rotation, counter-clockwise about the origin of the outline's
+    frame, then a translation."""
 
     name: str
     degrees: float

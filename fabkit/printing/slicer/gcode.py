@@ -38,13 +38,8 @@ class Layer:
 
 @dataclass
 class Pause:
-    """A pause.
-
-    Attributes:
-        layer: number of layers begun before it; all are complete if `between`.
-        height_mm: top of the last of them; 0 before the first.
-        between: whether nothing more of that layer is printed after it.
-    """
+    """A pause after `layer` layers have begun, at the top of the last (0 before the first); it is
+    `between` layers if nothing more of that layer is printed after it."""
 
     layer: int
     height_mm: float
@@ -57,8 +52,7 @@ class PrintedObject:
 
     Attributes:
         number: of the object in the slicer's list.
-        low_mm: bottom of its first layer.
-        high_mm: top of its last layer.
+        low_mm, high_mm: bottom of its first and top of its last layer.
         first_layer, last_layer: from 1; `layers` of these have extrusion.
         box: around the centre lines of its extrusion.
     """
@@ -80,7 +74,6 @@ class Gcode:
 
     Attributes:
         box: around the centre lines of all extrusion, including tower and skirt.
-        seconds: print time.
         metres, grams: of filament, for each extruder.
         total_grams: of all filament, including purging.
     """

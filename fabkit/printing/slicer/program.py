@@ -40,11 +40,8 @@ _INSTALL = (
 
 @dataclass(frozen=True)
 class Slicer:
-    """A slicer that is installed.
-
-    Attributes:
-        version: as reported, without the suffix of an unnamed build.
-    """
+    """A slicer that is installed; its version is as reported, without the suffix of an unnamed
+    build."""
 
     path: Path
     name: str
@@ -118,12 +115,8 @@ _PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """A program that has ended.
-
-    Attributes:
-        code: its exit code; negative for the signal that killed it.
-        output: standard output and standard error.
-    """
+    """A program that has ended: its exit code, negative for the signal that killed it, and its
+    standard output and error."""
 
     code: int
     output: str

@@ -61,12 +61,8 @@ def slice_plate(
     config: PrinterConfig | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Slice the 3MF file of a plate, read the G-code back and judge it (see `judge_print`).
-
-    The G-code is written whatever the verdict.
-
-    Args:
-        config: the user's own settings; fabkit's generic ones by default.
+    """Slice the 3MF file of a plate with fabkit's generic settings or the user's own, read the
+    G-code back and judge it (see `judge_print`). It is written whatever the verdict.
 
     Raises:
         InputError: when the configuration has too few extruders, or PrusaSlicer refuses it.

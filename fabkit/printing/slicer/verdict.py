@@ -22,12 +22,8 @@ from fabkit.printing.slicer.program import Slicer
 
 @dataclass(frozen=True, order=True)
 class Feature:
-    """A feature of a piece between two heights.
-
-    Attributes:
-        name: ``letter`` or ``recess``.
-        low_mm, high_mm: above the bed, as it is printed.
-    """
+    """A ``letter`` or ``recess`` of a piece, between two heights above the bed, as it
+    is printed."""
 
     name: str
     low_mm: float
@@ -128,13 +124,8 @@ def parse_warnings(output: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Bed:
-    """A printer's bed.
-
-    Attributes:
-        corners: in mm, in the frame of plates.
-        height_mm: how high it prints.
-        source: the configuration that states it; empty for the profile.
-    """
+    """A printer's bed: its corners in mm, in the frame of plates, how high it prints, and the
+    configuration that states it, empty for the profile."""
 
     corners: tuple[tuple[float, float], ...]
     height_mm: float

@@ -29,12 +29,8 @@ _UNIQUE_S = 0.5
 
 
 class CluePositions:
-    """The challenges of clues on one board.
-
-    Args:
-        encoded: the board, with no piece given.
-        kind: one of `fabkit.puzzles.graded.CLUE_KINDS`.
-        budget: time limit and progress of drawing fillings.
+    """The challenges of clues on one board, encoded with no piece given. The kind of clues is one
+    of `fabkit.puzzles.graded.CLUE_KINDS`; the budget is that of drawing fillings.
 
     Raises:
         InputError: if the set has no marks to tell.
@@ -53,11 +49,8 @@ class CluePositions:
     def sources(
         self, given: int | str | None, seed: int
     ) -> dict[tuple[int, bool], CandidateSource]:
-        """Return sources of candidates; equal seeds give equal candidates.
-
-        Args:
-            given: number of cells with a clue; or a word for as few as possible; None for a mix.
-        """
+        """Return sources of candidates; equal seeds give equal candidates. `given` is the number of
+        cells with a clue, a word for as few as possible, or None for a mix."""
         modes: dict[tuple[int, bool], tuple[int | None, int]]
         if isinstance(given, int):
             modes = {(given, False): (given, 0)}

@@ -326,8 +326,8 @@ def _starts_of(
 def confirm_by_sat(
     graded: Sequence[GradedChallenge], budget: Budget
 ) -> tuple[GradedChallenge, ...]:
-    """Confirm with CaDiCaL, an independent engine, the number of solutions of each challenge; return
-    the confirmed challenges, only the first ones if the time is up.
+    """Confirm with CaDiCaL, an independent engine, the number of solutions of each challenge;
+    return the confirmed challenges, only the first ones if the time is up.
 
     Starting CaDiCaL's process takes longer than most proofs, so one process proves them all.
 

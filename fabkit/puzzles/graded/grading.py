@@ -67,14 +67,9 @@ CandidateSource = Iterator[Candidate | None]
 
 @dataclass(frozen=True)
 class GradedSelection:
-    """The selected challenges.
-
-    Attributes:
-        graded: from easy to hard.
-        exhausted: whether every source ended, so that there are no others.
-        spent: whether the time was up first.
-        left_out: number of candidates in which every hole takes one piece.
-    """
+    """The selected challenges, from easy to hard; whether the sources are exhausted, so that there
+    are no others; whether the time was spent first; and the number of candidates that were left out
+    because every hole takes one piece."""
 
     graded: tuple[GradedChallenge, ...]
     exhausted: bool = False
@@ -91,11 +86,9 @@ def grade_candidates(
 ) -> GradedSelection:
     """Draw a pool of candidates, rate them, and choose at most `count` evenly from the levels.
 
-    Sources take turns, so that the pool is spread over them. Candidates in which every hole takes
-    one piece are left out: they are no puzzle.
-
-    Args:
-        sources: each of candidates with a common property, such as the number of given pieces.
+    Sources, each of candidates with a common property such as the number of given pieces, take
+    turns, so that the pool is spread over them. Candidates in which every hole takes one piece are
+    left out: they are no puzzle.
     """
     share = -(-count // len(levels))
     lacking = Counter(dict.fromkeys(levels, share))
@@ -201,10 +194,7 @@ def up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
 
 
 def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
-    """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
-
-    Args:
-        available: the maximum of each level, from easy to hard.
+    """Distribute a number evenly over levels, from easy to hard, up to what is available of each.
 
     Example:
         >>> even_shares(11, {"starter": 100, "junior": 2, "expert": 100})

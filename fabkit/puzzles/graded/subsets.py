@@ -72,11 +72,7 @@ def refuse_unsuitable(puzzle: PuzzleSet) -> None:
 
 
 class SubsetChallenges:
-    """The subset challenges of one set, except its own challenges.
-
-    Args:
-        puzzle: a set that `refuse_unsuitable` does not refuse.
-    """
+    """The subset challenges of a set that is not unsuitable, except its own challenges."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle

@@ -48,12 +48,8 @@ from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, HalfWidth
 
 @dataclass(frozen=True)
 class Bound:
-    """The greatest distance from the centre, in grid units.
-
-    Attributes:
-        widest: the width of the widest piece, w.
-        widths: the sum of all widths, W.
-    """
+    """The greatest distance from the centre, in grid units, by the width of the widest piece, w,
+    and the sum of all widths, W."""
 
     widest: int
     widths: int
@@ -98,17 +94,12 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
     return Bound(max(widths) // lattice.per_unit, sum(widths) // lattice.per_unit)
 
 
-def half_widths(parity: str, known: Bound | None, maximum: int | None) -> HalfWidth:
-    """Return the half-width of the boards to search for a parity.
-
-    Args:
-        parity: one of the three.
-        known: the bound; None for shapes that need not be rigid, which need `maximum`.
-        maximum: the user's limit on the half-width; None for no limit.
-    """
+def half_widths(parity: str, limit: Bound | None, maximum: int | None) -> HalfWidth:
+    """Return the half-width of the boards to search for a parity: that of the bound, or at most the
+    user's `maximum`. Shapes that need not be rigid have no bound, and need a maximum."""
 
     def half_width(parity: str) -> int:
-        widths = (known.half_width(parity) if known else None, maximum)
+        widths = (limit.half_width(parity) if limit else None, maximum)
         return min(width for width in widths if width is not None)
 
     return (half_width(EVEN), half_width(ODD)) if parity == MIXED else half_width(parity)

@@ -293,13 +293,8 @@ _PAIRS_AT_ONCE = 2_000_000
 
 
 class Candidates(NamedTuple):
-    """The candidates of a closure.
-
-    Attributes:
-        rows: a sorted row of words for each; the last word is not part of the set.
-        unions: number of sets in all steps.
-        of_full_area: number of sets with the area of all pieces.
-    """
+    """The candidates of a closure: a sorted row of words for each, whose last word is not part of
+    the set; the number of sets in all steps, and of those with the area of all pieces."""
 
     rows: WordArray
     unions: int
@@ -308,14 +303,8 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True)
 class Closure:
-    """The closure of a field's orbit sets under the placements of some pieces.
-
-    Attributes:
-        field: the orbits.
-        pieces: in the order in which they are added.
-        flips: whether pieces may be turned over.
-        rigid: whether to drop sets that cannot become rigid.
-    """
+    """The closure of a field's orbit sets under the placements of some pieces, in the order in
+    which they are added. With `rigid`, sets that cannot become rigid are dropped."""
 
     field: Field
     pieces: tuple[Piece, ...]
@@ -374,14 +363,9 @@ class Closure:
         return tuple(by_piece)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
-        """Return the unions of orbits touched by placements that have the area of the pieces.
-
-        Args:
-            first: the placements of the first piece to use, to split the work.
-
-        Raises:
-            InputError: if the sets need too much memory.
-        """
+        """Return the unions of orbits touched by placements that have the area of the pieces; raise
+        an InputError if they need too much memory. `first` selects placements of the first piece,
+        to split the work."""
         if not self.field.orbits:
             return Candidates(np.zeros((0, self._width + 1), dtype=np.uint64), 0, 0)
         gains = [

@@ -197,14 +197,8 @@ _TRIED_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """A candidate and its result.
-
-    Attributes:
-        field: the smallest boards that hold it.
-        orbits: numbers of its orbits in the field.
-        outcome: from `_outcome`.
-        solutions: if solved, ``count``, ``complete`` and ``difficulty``.
-    """
+    """A candidate: the smallest boards that hold it, the numbers of its orbits there, the result of
+    `_outcome`, and if solved, ``count``, ``complete`` and ``difficulty``."""
 
     field: Field
     orbits: tuple[int, ...]
@@ -219,14 +213,9 @@ class CandidateResult:
 
 @dataclass(frozen=True)
 class ParityResult:
-    """The result of searching one parity.
-
-    Attributes:
-        half_width: of the boards searched.
-        unions: number of sets of orbits in all steps.
-        of_full_area: number of sets with the pieces' area.
-        shapes: the candidates, those near the centre first.
-    """
+    """The result of searching one parity: the half-width of the boards; the number of
+    sets of orbits in all steps, and of those with the pieces' area; the candidates, from
+    the centre outwards."""
 
     parity: str
     half_width: HalfWidth
@@ -265,11 +254,7 @@ def find_snowflakes(
     progress: Progress,
 ) -> list[ParityResult]:
     """Search for all snowflakes; return a result for each parity that can have the pieces' area.
-
-    Args:
-        checkpoint: stores the results of tasks.
-        progress: called with the share of a stage that is done, and the stage.
-    """
+    `progress` is called with the share of a stage that is done, and the stage."""
 
     def run_wave(stage: str, tasks: Sequence[Task]) -> list[Any]:
         def wave_progress(share: float, _: str) -> None:

@@ -155,13 +155,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Tiler:
-    """Tries to tile candidates of a field with some pieces.
-
-    Attributes:
-        field: the orbits.
-        pieces: in the set's order.
-        flips: whether pieces may be turned over.
-    """
+    """Tries to tile candidates of a field with some pieces, which are in the set's order."""
 
     field: Field
     pieces: tuple[Piece, ...]
@@ -218,12 +212,9 @@ class Tiler:
     def problem(
         self, orbits: Sequence[int], swept: bool = False
     ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
-        """Return a candidate as an exact cover problem, and the field's numbers of its cells.
-
-        Args:
-            swept: number cells from left to right over both boards, so that placements span few of
-                them; else in the field's order, as in proofs.
-        """
+        """Return a candidate as an exact cover problem, and the field's numbers of its cells. If
+        `swept`, they are numbered from left to right over both boards, so that placements span few
+        of them; else in the field's order, as in proofs."""
         cells = sorted(
             (cell for orbit in orbits for cell in self.field.orbits[orbit]),
             key=self.field.centroid if swept else None,

@@ -45,14 +45,8 @@ class Budget:
         return max(0.0, self.started + self.limit_s - time.monotonic())
 
     def report(self, share: float, count: int = 0) -> None:
-        """Report progress, and stop unfinished work once the time is up.
-
-        Args:
-            count: number of solutions found so far, where an engine knows it.
-
-        Raises:
-            BudgetSpentError: when the time is up and `share` is below 1.
-        """
+        """Report progress, with the number of solutions if an engine knows it; raise
+        BudgetSpentError once the time is up, to stop unfinished work."""
         self._share = max(self._share, min(share, 1.0))
         self.count = max(self.count, count)
         self.progress(self._share, "")

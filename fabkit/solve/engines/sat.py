@@ -44,11 +44,8 @@ class Formula:
 
 
 def to_cnf(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
-    """Encode a problem as a formula whose models are its solutions; deterministic.
-
-    Args:
-        problem: option ``p`` becomes variable ``p + 1``; auxiliary variables follow.
-        blocked: solutions to exclude.
+    """Encode a problem as a formula whose models are its solutions except the blocked ones. Option
+    ``p`` becomes variable ``p + 1``; auxiliary variables follow.
 
     Example:
         >>> from fabkit.solve.exact_cover import Option
