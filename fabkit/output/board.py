@@ -345,14 +345,14 @@ def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, flo
     return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
 
 
-def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> float:
+def preferred_scale(size: tuple[float, float], box: tuple[float, float]) -> float:
     """Return the smallest preferred scale (1 to this) at which a size fits into a room.
 
     Example:
         >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    smallest = max(size[0] / room[0], size[1] / room[1])
+    smallest = max(size[0] / box[0], size[1] / box[1])
     return next((scale for scale in _SCALES if scale >= smallest - 1e-6), smallest)
 
 

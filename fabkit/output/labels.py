@@ -43,14 +43,14 @@ def label_outline(label: str) -> BaseGeometry | None:
 
 def place_label(
     label: str,
-    places: Sequence[PointMm],
+    points: Sequence[PointMm],
     clearances_mm: Sequence[float],
     centroid: PointMm,
     max_mm: float,
 ) -> tuple[PointMm, float]:
     """Choose the centre of a label in its piece, and the height of its capitals, `max_mm` at most.
 
-    Of the `places`, which are `clearances_mm` from the edge, it is the one nearest to the
+    Of the `points`, which are `clearances_mm` from the edge, it is the one nearest to the
     `centroid` with the preferred clearance; else the one with the greatest."""
     shape = label_outline(label)
     right, top = shape.bounds[2:] if shape is not None else (_CHARACTER_MM / 2 * len(label), 0.5)
@@ -65,7 +65,7 @@ def place_label(
             place,
         )
 
-    point, clearance_mm = min(zip(places, clearances_mm, strict=True), key=rank)
+    point, clearance_mm = min(zip(points, clearances_mm, strict=True), key=rank)
     return point, min(max_mm, _MAX_FILLED * clearance_mm / reach)
 
 
@@ -93,34 +93,34 @@ def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
 
 
 def clearances(
-    places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
+    points: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
     """Return points in an outline with their distances from it; of very many, a sample."""
-    sample = list(places[:: 1 + len(places) // _MAX_POINTS])
+    sample = list(points[:: 1 + len(points) // _MAX_POINTS])
     edge = MultiLineString([[*ring, ring[0]] for ring in rings])
     return sample, shapely.distance(shapely.points(sample), edge).tolist()
 
 
-def label_area(label: str, place: PointMm, height_mm: float) -> BaseGeometry | None:
+def label_area(label: str, point: PointMm, height_mm: float) -> BaseGeometry | None:
     """Return the area of a placed label; None when it has no outline."""
     shape = label_outline(label)
-    return shape and affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *place])
+    return shape and affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *point])
 
 
-def text_area(text: str, place: PointMm, height_mm: float) -> BaseGeometry | None:
+def text_area(text: str, point: PointMm, height_mm: float) -> BaseGeometry | None:
     """Return the area of a text of a board, None as in `label_area`; a row stands on one line."""
     try:
         letters, width = on_baseline(text)
     except DrawingError:
         return None
-    x, y = place
+    x, y = point
     return letters.moved(x - width * height_mm / 2, y - height_mm / 2, height_mm).polygon()
 
 
 def draw_label_text(
-    canvas: Canvas, label: str, place: PointMm, height_mm: float, **style: str
+    canvas: Canvas, label: str, point: PointMm, height_mm: float, **style: str
 ) -> None:
     """Draw a label as text, centred at a place."""
-    x, y = place
+    x, y = point
     size_mm = height_mm / CAPITAL
     canvas.text(x, y - height_mm / 2, label, size_mm, **style, text_anchor="middle")

@@ -171,15 +171,15 @@ def read_measurements(
             if not any(cell.strip() for cell in row):
                 continue
             try:
-                place = _place(row, places, source)
+                gauge = _place(row, places, source)
                 if mark == "," and len(row) == 5 and row[3].isdecimal() and row[4].isdecimal():
                     raise ValueError(
                         f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or "
                         "put semicolons between columns"
                     )
-                read = values.setdefault(place.number, [])
+                read = values.setdefault(gauge.number, [])
                 for cell in row[3:]:
-                    read += parse_values(cell, place)
+                    read += parse_values(cell, gauge)
             except ValueError as error:
                 errors.add(f"line {line}", str(error))
         errors.raise_if_any()
@@ -192,7 +192,7 @@ def read_measurements(
     return readings
 
 
-def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 1) -> Measurement:
+def mean_measurement(gauge: CouponPlace, values: Sequence[float], coupon: int = 1) -> Measurement:
     """Return the mean of one or several readings at a place.
 
     Raises:
@@ -200,8 +200,8 @@ def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 
     """
     low, high = min(values), max(values)
     if high - low > _MAX_APART_MM:
-        raise ValueError(f"{place.number}: {low:g} and {high:g} mm at one place; measure it again")
-    return Measurement(place, sum(values) / len(values), coupon)
+        raise ValueError(f"{gauge.number}: {low:g} and {high:g} mm at one place; measure it again")
+    return Measurement(gauge, sum(values) / len(values), coupon)
 
 
 def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -> CouponPlace:
@@ -211,19 +211,19 @@ def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -
     if not number.isdecimal() or int(number) not in places:
         numbers = join_names([str(number) for number in places])
         raise ValueError(f"there is no place {quote(number)}; choose from {numbers}")
-    place = places[int(number)]
+    gauge = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
-    if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":
+    if row[1].strip() != gauge.what or nominal != f"{gauge.nominal_mm:.2f}":
         raise InputError.of(
             source,
             f"belongs to another coupon: {number} is {quote(f'{row[1].strip()}, {nominal} mm')} "
-            f"there, and {quote(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the "
+            f"there, and {quote(f'{gauge.what}, {gauge.nominal_mm:.2f} mm')} here; name the "
             "profile that the coupon was made with, and add --laser for one that was cut",
         )
-    return place
+    return gauge
 
 
-def parse_values(text: str, place: CouponPlace) -> list[float]:
+def parse_values(text: str, gauge: CouponPlace) -> list[float]:
     """Parse the readings at a place in a text, in mm, separated by spaces; for a magnet, letters of
     recesses, whose diameters as drawn are returned.
 
@@ -241,11 +241,11 @@ def parse_values(text: str, place: CouponPlace) -> list[float]:
     """
     readings_mm: list[float] = []
     for word in text.strip().removesuffix("mm").split():
-        if place.kind == "magnet":
+        if gauge.kind == "magnet":
             if word.upper() not in [*RUNGS]:
                 letters = f"{', '.join(RUNGS[:-1])} or {RUNGS[-1]}"
                 raise ValueError(f"expected the letter of a recess, {letters}, found {quote(word)}")
-            readings_mm.append(rung_mm(place, word.upper()))
+            readings_mm.append(rung_mm(gauge, word.upper()))
             continue
         try:
             readings_mm.append(float(word.replace(",", ".")))
@@ -355,31 +355,31 @@ def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
     raise InputError.of("the values", f"{message}; measure {remedy}")
 
 
-def _terms(place: CouponPlace) -> dict[str, float]:
+def _terms(gauge: CouponPlace) -> dict[str, float]:
     """Return the factor of each parameter in the deviation from nominal at a place."""
-    n = place.nominal_mm
-    scale = f"scale_{place.axis}"
+    n = gauge.nominal_mm
+    scale = f"scale_{gauge.axis}"
     return {
         "step": {scale: n, "offset": 2.0},
         "slot": {scale: n, "offset": -2.0},
         "hole": {scale: n, "offset": -2.0, "hole_constant": -1.0, "hole_curvature": -1 / n},
         "foot": {scale: n, "offset": 2.0, "foot": 2.0},
         "height": {"height": 1.0},
-        "tab": {scale: n, f"kerf_{place.axis}": -1.0},
-        "gap": {scale: n, f"kerf_{place.axis}": 1.0},
-    }[place.kind]
+        "tab": {scale: n, f"kerf_{gauge.axis}": -1.0},
+        "gap": {scale: n, f"kerf_{gauge.axis}": 1.0},
+    }[gauge.kind]
 
 
 def _correlations(readings: Sequence[Measurement]) -> Vector:
     """Return the correlations of measurements: those that end at the same side share its error."""
     ends = dict[tuple[object, ...], Vector]()
     for row, reading in enumerate(readings):
-        place = reading.place
-        axis = "xyz".index(place.axis)
-        outwards = -1 if place.kind in ("slot", "gap", "hole") else 1
-        feature = place.number if place.kind in ("hole", "height") else place.kind == "foot"
-        for end in [point_mm[axis] for point_mm in place.line_mm] or "+-":
-            side = (reading.coupon, place.part, axis, feature, end)
+        gauge = reading.place
+        axis = "xyz".index(gauge.axis)
+        outwards = -1 if gauge.kind in ("slot", "gap", "hole") else 1
+        feature = gauge.number if gauge.kind in ("hole", "height") else gauge.kind == "foot"
+        for end in [point_mm[axis] for point_mm in gauge.line_mm] or "+-":
+            side = (reading.coupon, gauge.part, axis, feature, end)
             ends.setdefault(side, np.zeros(len(readings)))[row] = outwards
     shared = np.array([*ends.values()])
     both: Vector = shared.T @ shared + _CALLIPER_VARIANCE * np.eye(len(readings))

@@ -156,8 +156,8 @@ def _package(
         filaments = info.filaments or (objects[0].solids[0].colour,)
         parts[PROJECT_PART] = _project_settings(filaments, len(pauses_mm), profile)
     elif is_coloured(profile) and (tower := tower_place_mm(profile)):
-        place = f'position_x="{tower[0]:g}" position_y="{tower[1]:g}" rotation_deg="0"'
-        parts[TOWER_PART] = f'{_XML}<wipe_tower_information bed_idx="0" {place}/>\n'.encode()
+        position = f'position_x="{tower[0]:g}" position_y="{tower[1]:g}" rotation_deg="0"'
+        parts[TOWER_PART] = f'{_XML}<wipe_tower_information bed_idx="0" {position}/>\n'.encode()
     patches = [_patch(drawing, matrix) for _, drawing, matrix in placed]
     return Package3mf(objects, metadata, thumbnail(patches), parts, as_project)
 

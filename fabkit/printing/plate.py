@@ -298,8 +298,8 @@ def _moved(
     moves = [(dx, dy)]
     if bed.corner:
         free_x, free_y = (side - bed.gap_mm for side in bed.corner.bounds[:2])
-        beside = [(min(dx, free_x - right), dy), (dx, min(dy, free_y - top))]
-        moves += sorted(beside, key=lambda move: round(math.dist(move, (dx, dy)), 3))
+        alternatives = [(min(dx, free_x - right), dy), (dx, min(dy, free_y - top))]
+        moves += sorted(alternatives, key=lambda move: round(math.dist(move, (dx, dy)), 3))
     return [
         [
             replace(placement, x_mm=round(placement.x_mm + x, 7), y_mm=round(placement.y_mm + y, 7))

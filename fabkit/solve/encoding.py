@@ -159,9 +159,9 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     if challenge.pieces_count is not None and challenge.open_count:
         message = "uses some of its pieces to fill the region exactly, so no cell may stay open"
         raise InputError.of(name, message)
-    given = {given_piece.piece for given_piece in challenge.given}
+    given_ids = {given_piece.piece for given_piece in challenge.given}
     region = challenge.region.difference(*(given_piece.cells for given_piece in challenge.given))
-    ids = [piece for piece in challenge.pieces if piece not in given]
+    ids = [piece for piece in challenge.pieces if piece not in given_ids]
     pieces = puzzle.select(ids) if ids else ()
     classes = group_identical(puzzle.lattice, pieces, challenge.flips, challenge.clues)
     covers: list[list[frozenset[Cell]]] = []
@@ -198,7 +198,7 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
         copies,
         tuple(options),
         (),
-        None if count is None else count - len(given),
+        None if count is None else count - len(given_ids),
         open_cells=bool(challenge.open_count),
     )
     boxes = _boxes(puzzle.lattice, challenge.region, cells)
@@ -255,7 +255,7 @@ def _order(
     if not sample:
         return tuple(sorted(region))
     cells = list(region)
-    places = np.array(cells)
+    points = np.array(cells)
     index_of = {cell: index for index, cell in enumerate(cells)}
     covered = np.array([index_of[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
@@ -264,7 +264,7 @@ def _order(
     # sixth of a turn, which halves them.
     sweeps = (((2, 0), (0, 2)), ((2, 2), (-2, 2)))
     for symmetry, (across, along) in product(lattice.moves(False), sweeps):
-        order = np.lexsort((places @ symmetry(along), places @ symmetry(across)))
+        order = np.lexsort((points @ symmetry(along), points @ symmetry(across)))
         numbers = np.argsort(order)[covered]
         last = np.maximum.reduceat(numbers, starts)
         span = int((last - np.minimum.reduceat(numbers, starts)).sum())
@@ -378,9 +378,9 @@ def _boxes(lattice: Lattice, region: frozenset[Cell], cells: Sequence[Cell]) -> 
         waiting.remove(cell)
         box = [cell]
         for member in box:  # grows while it is read
-            beside = {other for corner in lattice.ring(member) for other in cells_at[corner]}
-            box += sorted(beside & waiting)
-            waiting -= beside
+            neighbours = {other for corner in lattice.ring(member) for other in cells_at[corner]}
+            box += sorted(neighbours & waiting)
+            waiting -= neighbours
         boxes.append([member for member in sorted(box) if member in to_cover])
     return list(filter(None, boxes))
 

@@ -142,30 +142,30 @@ class _PageLayout:
     ) -> None:
         self._spec = spec
         self._wide, self._high = _cell(spec, grid)
-        rooms = [(self._room(challenge), spec.size_mm(challenge)) for challenge in challenges]
+        areas = [(self._area(challenge), spec.size_mm(challenge)) for challenge in challenges]
 
         def is_shared(scale: float) -> bool:
-            fitting = [has_room(room, (wide / scale, high / scale)) for room, (wide, high) in rooms]
+            fitting = [has_room(area, (wide / scale, high / scale)) for area, (wide, high) in areas]
             return sum(fitting) >= _SHARING * len(challenges)
 
         self.scale = next(filter(is_shared, _SCALES), _SCALES[-1])
 
     def fits(self, challenge: NumberedChallenge) -> bool:
         """Return whether a challenge fits its cell at the scale."""
-        return has_room(self._room(challenge), self._spec.size_mm(challenge, self.scale))
+        return has_room(self._area(challenge), self._spec.size_mm(challenge, self.scale))
 
     def card(self, challenge: NumberedChallenge) -> _Card:
         """Return the card of a challenge, which states its scale if it is smaller."""
         spec, scale, text = self._spec, self.scale, self._text(challenge)
         if not self.fits(challenge):
-            scale = preferred_scale(spec.size_mm(challenge), self._room(challenge))
+            scale = preferred_scale(spec.size_mm(challenge), self._area(challenge))
             text = self._text(challenge, f"1 : {format_number(spec.messages, scale)}")
         draw = partial(_draw, spec, challenge, scale, (0.0, 0.0))
         drawing = DrawingFlowable(spec.size_mm(challenge, scale), draw, spec.missing)
         entry = (2, f"{challenge.number} · {challenge.title}")
         return _Card([Bookmark(f"challenge-{challenge.number}", [entry]), text], drawing)
 
-    def _room(self, challenge: NumberedChallenge) -> Size:
+    def _area(self, challenge: NumberedChallenge) -> Size:
         """Return the room for the shape of a challenge."""
         text_mm = stacked_height_mm([self._text(challenge)], self._wide)
         return self._wide, self._high - text_mm - _FREE_MM
@@ -313,9 +313,9 @@ def _page_for(spec: BookletSpec, challenge: NumberedChallenge) -> tuple[tuple[Si
     needed = required_size_mm(spec, challenge)
     if page := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
         return page, 1.0
-    room = printable_area(spec.size)
-    above = stacked_height_mm(_full_head(spec, challenge, 2.5), room[0]) + _APART_MM + 1
-    return (spec.size, ""), preferred_scale(spec.size_mm(challenge), (room[0], room[1] - above))
+    area = printable_area(spec.size)
+    above = stacked_height_mm(_full_head(spec, challenge, 2.5), area[0]) + _APART_MM + 1
+    return (spec.size, ""), preferred_scale(spec.size_mm(challenge), (area[0], area[1] - above))
 
 
 def _full_head(

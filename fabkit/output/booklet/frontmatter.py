@@ -135,8 +135,8 @@ def guide(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> tuple[Flowa
     levels = {challenge.level for challenge in spec.challenges}
     if "" in levels and len(levels) > 1:
         parts.append(spec.text(messages["how_unrated"]))
-    room = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
-    return KeepInFrame(*room, parts, mode="shrink"), stacked_height_mm(parts, spec.width_mm)
+    frame = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
+    return KeepInFrame(*frame, parts, mode="shrink"), stacked_height_mm(parts, spec.width_mm)
 
 
 def _aim(spec: BookletSpec) -> Iterator[str]:

@@ -38,9 +38,9 @@ def printable_area(size: Size) -> Size:
     return size[0] - 2 * EDGE_MM, size[1] - HEAD_MM - FOOT_MM
 
 
-def has_room(room: Size, needed: Size) -> bool:
+def has_room(area: Size, needed: Size) -> bool:
     """Return whether the needed size fits, within rounding."""
-    return needed[0] <= room[0] + 0.001 and needed[1] <= room[1] + 0.001
+    return needed[0] <= area[0] + 0.001 and needed[1] <= area[1] + 0.001
 
 
 def orientations_of(size: Size) -> tuple[Size, Size]:

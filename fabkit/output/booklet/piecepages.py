@@ -72,9 +72,9 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
     rows = -(-count // columns)
     cell = spec.width_mm / columns, min(high / rows, 60.0)
-    room = cell[0] - 4, cell[1] - 9
+    area = cell[0] - 4, cell[1] - 9
     max_mm = _MAX_SCALE * spec.profile.unit_mm
-    unit_mm = min(_FILLED * room[0] / wide, (room[1] - 1.5) / tall, max_mm)
+    unit_mm = min(_FILLED * area[0] / wide, (area[1] - 1.5) / tall, max_mm)
 
     def draw(piece: Piece, row: list[tuple[float, float, float, float]], page: PdfPage) -> None:
         across = 0.0
@@ -87,7 +87,7 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
     cells = list[list[Flowable]]()
     for piece, row in zip(puzzle.pieces, boxes, strict=True):
         name = piece.id if piece.label == piece.id else f"{piece.label} · {piece.id}"
-        sketch = DrawingFlowable(room, partial(draw, piece, row), spec.missing)
+        sketch = DrawingFlowable(area, partial(draw, piece, row), spec.missing)
         cells.append([sketch, spec.text(name, "small", 60)])
     cells += [[]] * (rows * columns - count)
     table_rows = [cells[start : start + columns] for start in range(0, rows * columns, columns)]
@@ -117,8 +117,8 @@ def full_size_pieces(
                 caption += f" · {form_name(messages, form.name)}"
             views.append(replace(view, caption=caption))
     story = [*_heading(spec), spec.text(text, spaceAfter=5 * MM)]
-    room = spec.width_mm, printable_area(spec.size)[1] - 1
-    small = [view for view in views if has_room(room, _room(spec, view))]
+    area = spec.width_mm, printable_area(spec.size)[1] - 1
+    small = [view for view in views if has_room(area, _room(spec, view))]
     widths = [_room(spec, view)[0] for view in small]
     gap = _GAP_MM * MM
     for row in break_into_rows(small, widths, spec.width_mm, _GAP_MM):
@@ -137,7 +137,7 @@ def full_size_pieces(
             story += [NextPageTemplate(template), PageBreak(), *_captioned_drawing(spec, view)]
             sizes += [folded] if folded else []
         else:
-            scale = preferred_scale((wide, high), (room[0], room[1] - 12))
+            scale = preferred_scale((wide, high), (area[0], area[1] - 12))
             line = messages["scaled_piece"].format(scale=format_number(messages, scale))
             flowables = [*_captioned_drawing(spec, view, scale), spec.text(line, "small")]
             story += [NextPageTemplate("pieces"), PageBreak(), *flowables]

@@ -69,10 +69,10 @@ def rasterise(
     leave no sample out."""
     depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
-    for place, nearness, face in _samples(x, y, depth, faces, width, height):
+    for index, nearness, face in _samples(x, y, depth, faces, width, height):
         steps = (nearness * _DEPTHS).astype(np.uint64)
         key = (steps << np.uint64(32)) | (np.uint64(0xFFFFFFFF) - face.astype(np.uint64))
-        np.maximum.at(best, place, key)
+        np.maximum.at(best, index, key)
     # The lower half: without a triangle it is 0, and -1 after this. In place, since both are large.
     seen = (np.uint32(0xFFFFFFFF) - best.astype(np.uint32)).view(np.int32)
     best >>= np.uint64(32)
@@ -122,9 +122,9 @@ def _samples(
         for bit in chunks(count, _AT_A_TIME):
             samples = count[bit]
             offset = ranges(samples)
-            place = np.repeat((row * width + begin)[bit], samples) + offset
+            index = np.repeat((row * width + begin)[bit], samples) + offset
             z = np.repeat(z_begin[bit], samples) + offset * np.repeat(slope[bit], samples)
-            yield place, z, np.repeat(facing[owner_row][bit], samples)
+            yield index, z, np.repeat(facing[owner_row][bit], samples)
 
 
 def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
@@ -165,8 +165,8 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
     for column, wide in ((left, 1.0 - across), (left + 1.0, across)):
         for row, high in ((top, 1.0 - down), (top + 1.0, down)):
             inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-            place = np.where(inside, row * columns + column, 0).astype(np.int64)
-            yield values[place], inside, wide * high
+            index = np.where(inside, row * columns + column, 0).astype(np.int64)
+            yield values[index], inside, wide * high
 
 
 def shadow_maps(mesh: ShadedMesh, view: View, group: int, groups: int) -> list[ShadowMap]:
@@ -287,8 +287,8 @@ def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, floa
     # Inside: more tops than bottoms above. y points up here, so tops are back faces.
     above = np.zeros((_LAYERS + 1) * rows * columns, dtype=np.int8)
     for sides, step in ((faces[:, ::-1], 1), (faces, -1)):
-        for place, depth, _ in _samples(x, y, height, sides, columns, rows):
+        for index, depth, _ in _samples(x, y, height, sides, columns, rows):
             below = np.clip(np.ceil(depth - 0.5), 0, _LAYERS).astype(np.int64)
-            np.add.at(above, below * (rows * columns) + place, np.int8(step))
+            np.add.at(above, below * (rows * columns) + index, np.int8(step))
     above = above.reshape(_LAYERS + 1, rows, columns)
     return np.cumsum(above[:0:-1], axis=0, dtype=np.int8)[::-1] > 0, layer_mm

@@ -51,16 +51,16 @@ class Slicer:
         return f"{self.name} {self.version}"
 
 
-def find_slicer(given: str | None = None) -> Slicer:
+def find_slicer(choice: str | None = None) -> Slicer:
     """Find the slicer that the user names, or the first of `PROGRAM_NAMES` on the PATH.
 
     Raises:
         InputError: when the given one does not exist, or is not a slicer.
         ExternalError: when none is installed, or the one that is breaks down.
     """
-    names = PROGRAM_NAMES if given is None else [given]
+    names = PROGRAM_NAMES if choice is None else [choice]
     name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
-    if not path and given is None:
+    if not path and choice is None:
         raise ExternalError(
             f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its "
             "path with --slicer; only `fabkit slice` needs one"
@@ -68,20 +68,20 @@ def find_slicer(given: str | None = None) -> Slicer:
     if not path:
         raise InputError.of(
             "--slicer",
-            f"cannot find a program {quote(given)}; expected the path or name of PrusaSlicer; "
+            f"cannot find a program {quote(choice)}; expected the path or name of PrusaSlicer; "
             f"{_INSTALL}",
         )
     slicer = _identify(Path(path).absolute())
     if isinstance(slicer, Slicer):
         return slicer
-    if given is None:
+    if choice is None:
         raise ExternalError(
             f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass "
             "another slicer with --slicer"
         )
     raise InputError.of(
         "--slicer",
-        f"{quote(given)} is not a supported slicer: asked for its help, it {slicer}; expected "
+        f"{quote(choice)} is not a supported slicer: asked for its help, it {slicer}; expected "
         "PrusaSlicer",
     )
 

@@ -89,13 +89,13 @@ class StartingPositions:
     def _skip_shipped(self) -> None:
         """Mark the positions of the set's own challenges on this board as found."""
         board = self.encoded.challenge
-        for own in self.encoded.puzzle.challenges:
+        for shipped in self.encoded.puzzle.challenges:
             if (
-                own.region == board.region
-                and set(own.pieces) == set(board.pieces)
-                and own.pieces_count == board.pieces_count
+                shipped.region == board.region
+                and set(shipped.pieces) == set(board.pieces)
+                and shipped.pieces_count == board.pieces_count
             ):
-                cells_of = {given.piece: given.cells for given in own.given}
+                cells_of = {given.piece: given.cells for given in shipped.given}
                 self._is_new(
                     position
                     for position, option in enumerate(self._problem.options)
@@ -126,13 +126,13 @@ class StartingPositions:
         ambiguous = self._ambiguous(filling)
         alone = _minimal(ambiguous)
         fitting = (alone if minimal else ~ambiguous) & (self._sizes == size)
-        for place, option in enumerate(filling):
+        for bit, option in enumerate(filling):
             if not self._is_piece(option):
-                _halves(fitting, place)[1][...] = False
+                _halves(fitting, bit)[1][...] = False
         sets = np.flatnonzero(fitting).tolist()
         rng.shuffle(sets)
         for chosen in sets:
-            held = [option for place, option in enumerate(filling) if chosen >> place & 1]
+            held = [option for bit, option in enumerate(filling) if chosen >> bit & 1]
             if self._is_new(held):
                 return self._candidate(filling, held, bool(alone[chosen]))
         return None
@@ -142,13 +142,13 @@ class StartingPositions:
         assert self.fillings is not None
         holders = [self._holders[option] for option in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)
-        for place, rows in enumerate(holders):
-            shared[rows] |= 1 << place
+        for bit, rows in enumerate(holders):
+            shared[rows] |= 1 << bit
         ambiguous = np.zeros(1 << len(filling), dtype=np.bool_)
         ambiguous[shared[np.concatenate(holders)]] = True
         ambiguous[-1] = False  # no other filling contains the whole filling
-        for place in range(len(filling)):  # what contains a set contains its subsets
-            without, holding = _halves(ambiguous, place)
+        for bit in range(len(filling)):  # what contains a set contains its subsets
+            without, holding = _halves(ambiguous, bit)
             without |= holding
         ambiguous[0] = len(self.fillings) > 1
         return ambiguous
@@ -238,15 +238,15 @@ def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np
 def _minimal(ambiguous: BoolArray) -> BoolArray:
     """Return which sets are unique but no longer so once any piece is removed."""
     minimal = ~ambiguous
-    for place in range(len(ambiguous).bit_length() - 1):
-        _, holding = _halves(minimal, place)
-        holding &= _halves(ambiguous, place)[0]
+    for bit in range(len(ambiguous).bit_length() - 1):
+        _, holding = _halves(minimal, bit)
+        holding &= _halves(ambiguous, bit)[0]
     return minimal
 
 
-def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
+def _halves(sets: BoolArray, bit: int) -> tuple[BoolArray, BoolArray]:
     """Return views of the sets without a piece, and of the same sets with it."""
-    pairs = sets.reshape(-1, 2, 1 << place)
+    pairs = sets.reshape(-1, 2, 1 << bit)
     return pairs[:, 0], pairs[:, 1]
 
 

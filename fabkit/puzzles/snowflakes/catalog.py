@@ -207,8 +207,8 @@ def shape_id(field: Field, orbits: Sequence[int]) -> str:
         >>> shape_id(small, [0]), shape_id(large, [0])
         ('even1-a33d5dfbab', 'even1-a33d5dfbab')
     """
-    places = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
-    text = json.dumps([field.lattice.name, places], separators=(",", ":"))
+    points = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
+    text = json.dumps([field.lattice.name, points], separators=(",", ":"))
     widths = "-".join(map(str, _reach(field, orbits)[0]))
     return f"{field.parity}{widths}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 

@@ -372,21 +372,21 @@ class Closure:
             max((sum(self.field.orbit_sizes[o] for o in orbits) for orbits in touched), default=0)
             for touched in self.touched
         ]
-        rest = self.total
+        remaining = self.total
         gain = sum(gains)
         unions = 0
         count = 0
         sets = np.zeros((1, self._width + 1), dtype=np.uint64)
         for index, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
             cells = len(piece.forms[0].cells)
-            rest -= cells
+            remaining -= cells
             gain -= gains[index]
             used = touched[first] if index == 0 else touched
             barred = [set().union(*(self.field.conflicts[o] for o in orbits)) for orbits in used]
             step = (
                 self._rows(used), self._rows(barred),
                 np.array([self.field.board_of(orbits[0]) == 0 for orbits in used], dtype=np.bool_),
-                cells, rest, self.total - min(gain, rest), self.total,
+                cells, remaining, self.total - min(gain, remaining), self.total,
                 len(self.field.boards) > 1, self._field,
             )  # fmt: skip
             rows = np.zeros((1 << 10, self._width + 1), dtype=np.uint64)
