@@ -62,7 +62,7 @@ _BLOCKER_SIZE = 0.84  # of its place, in each direction
 
 @dataclass
 class BoardPainter:
-    """Draws regions and pieces of a set on a page.
+    """A painter of regions and pieces of a set on a page.
 
     Attributes:
         origin_mm: place of the lattice's origin.

@@ -83,7 +83,7 @@ def read_config(path: Path, profile: Profile) -> PrinterConfig:
 
 
 class _Reader:
-    """Reads the values that fabkit needs, and collects all errors."""
+    """A reader of the values that fabkit needs, which collects all errors."""
 
     def __init__(self, source: str, values: dict[str, str]) -> None:
         self._values = values

@@ -109,7 +109,7 @@ def read_gcode(path: Path, source: str) -> Gcode:
 
 
 class _Reader:
-    """Tracks the position of the nozzle, the layer and the object."""
+    """The state of a print: the position of the nozzle, the layer and the object."""
 
     def __init__(self) -> None:
         self._gcode = Gcode()

@@ -155,7 +155,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Tiler:
-    """Tries to tile candidates of a field with some pieces, which are in the set's order."""
+    """A tiler of candidates of a field with some pieces, which are in the set's order."""
 
     field: Field
     pieces: tuple[Piece, ...]

@@ -13,7 +13,7 @@ _SEED = 1
 
 
 class CpSat(SubprocessEngine):
-    """Fast at listing, and at single solutions of large problems.
+    """An engine that is fast at listing, and at single solutions of large problems.
 
     It has reported solvable problems as infeasible before (OR-Tools issue 5295), so its "no" is
     confirmed by another engine.
@@ -46,7 +46,7 @@ class CpSat(SubprocessEngine):
                 model.add_linear_constraint(total, minimum, maximum)
 
         class Listener(cp_model.CpSolverSolutionCallback):
-            """Receives solutions during the search."""
+            """A listener for solutions during the search."""
 
             count = 0
 

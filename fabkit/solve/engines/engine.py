@@ -17,7 +17,7 @@ Solution = tuple[int, ...]
 
 
 class BudgetSpentError(Exception):
-    """Raised inside an engine when its time is up; engines return an incomplete outcome."""
+    """The end of an engine's time, raised inside it; engines return an incomplete outcome."""
 
 
 @dataclass

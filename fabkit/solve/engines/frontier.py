@@ -58,7 +58,7 @@ _WEIGHT = 3
 
 
 class Count(Engine):
-    """Counts solutions by their frontiers; the work grows with these, not with solutions."""
+    """A counter of solutions by their frontiers; the work grows with these, not with solutions."""
 
     name = "count"
     lists = False

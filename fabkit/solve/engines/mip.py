@@ -13,7 +13,7 @@ _SEED = 1
 
 
 class Mip(SubprocessEngine):
-    """Slow, but independent of the other engines: linear relaxations and cuts.
+    """A slow engine, independent of the others: linear relaxations and cuts.
 
     It computes with floating-point numbers, so its "no" is confirmed by another engine.
     """

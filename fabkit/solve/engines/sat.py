@@ -82,7 +82,7 @@ def blocking_clause(solution: Solution) -> Clause:
 
 
 class CnfBuilder:
-    """Collects distinct clauses in order, and creates variables."""
+    """A collection of distinct clauses, in order, which also creates variables."""
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}
@@ -167,7 +167,7 @@ def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
 
 
 class Sat(SubprocessEngine):
-    """Finds one solution, or proves that there is none, even where counting is hopeless.
+    """An engine that finds or refutes a solution even where counting is hopeless.
 
     It counts by listing, which is slow if there are many solutions.
     """
