@@ -105,13 +105,13 @@ class SetView:
             >>> load_set("iqblock").challenges[:2]
             ['square', 'start-001']
         """
-        made = [str(entry["id"]) for entry in catalog_records(self.puzzle)]
-        return list(dict.fromkeys([*challenge_names(self.puzzle), *made]))
+        catalog_ids = [str(entry["id"]) for entry in catalog_records(self.puzzle)]
+        return list(dict.fromkeys([*challenge_names(self.puzzle), *catalog_ids]))
 
     def challenge(self, name: str) -> ChallengeView:
         """Return a challenge, whole board, snowflake or starting position by its id."""
-        own = name in challenge_names(self.puzzle)
-        entry = None if own else shipped_entry(self.puzzle, name)
+        is_shipped = name not in challenge_names(self.puzzle)
+        entry = shipped_entry(self.puzzle, name) if is_shipped else None
         entry = entry or entry_of(find_challenge(self.puzzle, name))
         return ChallengeView(self.puzzle, entry, self.profile)
 
@@ -196,13 +196,8 @@ class ChallengeView:
     profile: Profile
 
     def solve(self, budget_s: float | None = BUDGET_S) -> SolutionView:
-        """Return the solution from the shipped catalog, or search for one.
-
-        Args:
-            budget_s: time limit in seconds; None for no limit.
-
-        Returns:
-            The solution; without pieces when there is none or the time was up.
+        """Return the solution from the shipped catalog, or search for one; it has no pieces when
+        there is none or the time was up. The time limit is in seconds, None for no limit.
 
         Example:
             >>> square = load_set("fridgeiq").challenge("square_01")
@@ -236,10 +231,8 @@ class ChallengeView:
 
 @dataclass(frozen=True, repr=False)
 class SolutionView:
-    """A solution, if there is one. A notebook shows the challenge with the pieces in place.
-
-    The ``status`` of its entry is ``solved`` if there is one.
-    """
+    """A solution, if there is one; then the ``status`` of its entry is ``solved``. A notebook shows
+    the challenge with the pieces on it."""
 
     puzzle: PuzzleSet
     entry: Entry
@@ -255,20 +248,22 @@ class SolutionView:
         from fabkit.output.challenge import steps_sheet
 
         if not self.layout:
-            message = f"{self.entry.challenge.id}: {_WITHOUT[self.entry.result.status]}, so there are no steps"
+            reason = _WITHOUT[self.entry.result.status]
+            message = f"{self.entry.challenge.id}: {reason}, so there are no steps"
             raise InputError.of(self.puzzle.name, message)
         return DrawingView(steps_sheet(self.puzzle, self.entry, self.profile.unit_mm))
 
     def __repr__(self) -> str:
-        of = f"{_plain(self.entry.challenge.name)} of {_plain(self.puzzle.title)}"
-        known = f", solved: {', '.join(self.layout)}"
-        return of + (known if self.layout else f": {_WITHOUT[self.entry.result.status]}")
+        name = f"{_plain(self.entry.challenge.name)} of {_plain(self.puzzle.title)}"
+        if self.layout:
+            return f"{name}, solved: {', '.join(self.layout)}"
+        return f"{name}: {_WITHOUT[self.entry.result.status]}"
 
     def _repr_svg_(self) -> str:
         from fabkit.output.challenge import challenge_sheet
 
-        known = None if self.layout else _WITHOUT[self.entry.result.status]
-        return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, known)
+        status = None if self.layout else _WITHOUT[self.entry.result.status]
+        return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, status)
 
 
 @dataclass(frozen=True, repr=False)

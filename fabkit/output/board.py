@@ -43,29 +43,7 @@ _RIM = 0.04  # width of the line around a region, in grid units
 _MAX_LINE_MM = 0.6  # the maximum width of all of them
 _LABEL = 0.36  # the maximum height of a label's capitals, in grid units
 #: Preferred scales, 1 to these.
-_PREFERRED_SCALES = (
-    1,
-    1.5,
-    2,
-    2.5,
-    3,
-    4,
-    5,
-    6,
-    8,
-    10,
-    12,
-    15,
-    20,
-    25,
-    30,
-    40,
-    50,
-    75,
-    100,
-    150,
-    200,
-)
+_SCALES = (1, 1.5, 2, 2.5, *range(3, 7), 8, 10, 12, *range(15, 31, 5), 40, 50, 75, 100, 150, 200)
 #: The opacity of pieces placed before.
 _PALE = 0.3
 #: The opacity of the area below balls.
@@ -84,7 +62,7 @@ _BLOCKER_SIZE = 0.84  # of its place, in each direction
 
 @dataclass
 class BoardPainter:
-    """Draws regions and pieces of a set on a page.
+    """A painter of regions and pieces of a set on a page.
 
     Attributes:
         origin_mm: place of the lattice's origin.
@@ -104,8 +82,9 @@ class BoardPainter:
     _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
 
     def draw_challenge(self, entry: Entry, grid: bool = False) -> None:
-        """Draw the board of a challenge with the given pieces. A region alone is a plain silhouette; cells
-        or sockets show on boards of the set, with given pieces, with clues, and with `grid`."""
+        """Draw the board of a challenge with the given pieces. A region alone is a plain
+        silhouette; cells or sockets show on boards of the set, with given pieces, with
+        clues, and with `grid`."""
         challenge = entry.challenge
         is_board = any(board.cells == challenge.board_cells for board in self.puzzle.boards)
         shows_cells = grid or is_board or challenge.given or challenge.clues or challenge.minus
@@ -120,31 +99,28 @@ class BoardPainter:
         self.rim(entry.challenge.board_cells)
 
     def ground(self, challenge: Challenge, plain: bool = False, hints: bool = True) -> None:
-        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and with
-        `hints` what must cover its cells."""
+        """Draw the board of a challenge without pieces: cells, texts, open cells, blockers, and
+        with `hints` what must cover its cells."""
         self.region(challenge.board_cells, plain, self._painted(challenge.clues))
         if challenge.minus:
-            self.canvas.polygon(
-                self._outline(challenge.minus), **self.theme.filled("paper", "open")
-            )
+            paper = self.theme.filled("paper", "open")
+            self.canvas.polygon(self._outline(challenge.minus), **paper)
         if challenge.blocked:
-            for centre, cells in self._places(challenge.minus):
+            for centre, cells in self._squares(challenge.minus):
                 outline = Polygon(self._outline(cells)[0])
                 block = affinity.scale(outline, _BLOCKER_SIZE, _BLOCKER_SIZE, origin=centre)
                 self.canvas.polygon(polygon_rings(block), **self.theme.filled("quiet", "blocker"))
+        left, bottom = self.origin_mm
         board = self.puzzle.board_with(challenge)
-        for label, place, height in place_board_texts(self.puzzle.lattice, board):
-            x, y = (
-                origin + coordinate * self.unit_mm
-                for origin, coordinate in zip(self.origin_mm, place, strict=True)
-            )
-            role = "ink" if label.cells <= challenge.minus else "quiet"
-            role = "paper" if role == "ink" and challenge.blocked else role
+        for label, (x, y), height in place_board_texts(self.puzzle.lattice, board):
+            middle = left + x * self.unit_mm, bottom + y * self.unit_mm
+            open_role = "paper" if challenge.blocked else "ink"
+            role = open_role if label.cells <= challenge.minus else "quiet"
             height_mm = height * self.unit_mm
             style = self.theme.filled(role, "board-text")
-            area = None if self.written else text_area(label.text, (x, y), height_mm)
+            area = None if self.written else text_area(label.text, middle, height_mm)
             if area is None:
-                draw_label_text(self.canvas, label.text, (x, y), height_mm, **style)
+                draw_label_text(self.canvas, label.text, middle, height_mm, **style)
             else:
                 self.canvas.polygon(polygon_rings(area), **style)
         if challenge.minus and not challenge.blocked:
@@ -163,7 +139,7 @@ class BoardPainter:
         return painted
 
     def _clue(self, clue: Clue, is_painted: bool) -> None:
-        """Draw what must cover some cells: dots in the colour of a piece, with its label, or a mark.
+        """Draw what must cover some cells: dots in the colour of a piece, its label, or a mark.
 
         On a board with painted cells the others are plain.
         """
@@ -172,10 +148,9 @@ class BoardPainter:
         look = self.puzzle.marks.get(clue.mark, clue.mark)
         shows_mark = look in LOOKS or (look == PLAIN and not is_painted)
         if colour and not look:
-            opacity = f"{_CLUE_OPACITY:g}"
-            outline = self._outline(clue.cells)
-            self.canvas.polygon(outline, fill=colour, fill_opacity=opacity, class_="clue")
-        for (x, y), cells in self._places(clue.cells):
+            style = {"fill": colour, "fill_opacity": f"{_CLUE_OPACITY:g}", "class_": "clue"}
+            self.canvas.polygon(self._outline(clue.cells), **style)
+        for (x, y), cells in self._squares(clue.cells):
             reach_mm = self._reach((x, y), cells)
             label_mm = _CLUE_RADIUS * reach_mm
             aside_mm = 0.0
@@ -195,11 +170,8 @@ class BoardPainter:
     def _mark(self, look: str, centre: PointMm, reach_mm: float, colour: str) -> None:
         """Draw a mark of a piece, or that of a clue; second colours are areas, not marks."""
         x, y = centre
-        ring = {
-            "stroke": colour,
-            "stroke_width": f"{_MARK_LINE * reach_mm:.2f}",
-            "class_": "mark",
-        }
+        width = f"{_MARK_LINE * reach_mm:.2f}"
+        ring = {"stroke": colour, "stroke_width": width, "class_": "mark"}
         if look == HOLE:
             below = self.theme.filled("ground", "mark")["fill"]
             self.canvas.circle(x, y, _HOLE_RADIUS * reach_mm, **ring | {"fill": below})
@@ -212,21 +184,20 @@ class BoardPainter:
             half = _DOT_RADIUS * reach_mm
             self.canvas.polygon([[(x - half, y), (x + half, y)]], fill="none", **ring)
 
-    def _places(self, cells: Iterable[Cell]) -> list[tuple[PointMm, frozenset[Cell]]]:
-        """Return the centres on the page of the places of cells: a square has four quarters."""
+    def _squares(self, cells: Iterable[Cell]) -> list[tuple[PointMm, frozenset[Cell]]]:
+        """Return units of area with their centres on the page: a square has four quarters."""
         left, bottom = self.origin_mm
-        places = mark_places(self.puzzle.lattice, cells, self.unit_mm / self.halves)
-        return [((left + x, bottom + y), of_place) for (x, y), of_place in places.items()]
+        squares = mark_places(self.puzzle.lattice, cells, self.unit_mm / self.halves)
+        return [((left + x, bottom + y), square) for (x, y), square in squares.items()]
 
     def _reach(self, centre: PointMm, cells: frozenset[Cell]) -> float:
-        """Return the distance from the centre of a place to its edge, in mm."""
+        """Return the distance from the centre of a unit of area to its edge, in mm."""
         return clearances([centre], self._outline(cells))[1][0]
 
     def layout(self, layout: Layout, pale: bool = False) -> None:
         """Draw placed pieces in the set's order; see `pieces`."""
-        self.pieces(
-            [(piece, layout[piece.id]) for piece in self.puzzle.pieces if piece.id in layout], pale
-        )
+        pieces = [piece for piece in self.puzzle.pieces if piece.id in layout]
+        self.pieces([(piece, layout[piece.id]) for piece in pieces], pale)
 
     def region(
         self,
@@ -234,17 +205,19 @@ class BoardPainter:
         plain: bool = False,
         painted: Mapping[str, frozenset[Cell]] = MappingProxyType({}),
     ) -> None:
-        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area; some
-        cells are `painted`, by colour."""
+        """Draw the region to cover: a light ground with cells or ball sockets, or a `plain` area;
+        some cells are `painted`, by colour."""
         ground = self.theme.filled("silhouette" if plain else "ground", "region")
         self.canvas.polygon(self._outline(cells), **ground)
         for colour, painted_cells in painted.items():
             self.canvas.polygon(self._outline(painted_cells), fill=colour, class_="painted")
         if self.puzzle.made_of_balls and not plain:
             self._balls(cells, **self.theme.filled("socket"))
-        # Cells of two lattices half a unit apart would only confuse.
-        elif not plain and self.halves == 1 and (edges := self._inner_edges(cells)):
-            self._stroke(edges, "faint", _GRID)
+        elif not plain and self.halves == 1:  # cells of two lattices would only confuse
+            edges = {edge for cell in cells for edge in self.puzzle.lattice.visible_edges(cell)}
+            inner = sorted(edge for edge in edges if edge < edge[::-1] and edge[::-1] in edges)
+            if inner:  # each once
+                self._stroke(list(map(self._at, inner)), "faint", _GRID)
 
     def rim(self, cells: frozenset[Cell]) -> None:
         """Draw the line around a region; comes last."""
@@ -274,11 +247,9 @@ class BoardPainter:
         looks = self._looks(piece, cells)
         if toned := self._outline(_toned(looks)):
             self.canvas.polygon(toned, fill=piece.tone, fill_opacity=full, class_="tone")
-        for centre, of_place in self._places(looks):
-            look = looks[min(of_place)]
-            below = piece.colour
-            ink = self.theme.quiet if pale else ink_on(below)
-            self._mark(look, centre, self._reach(centre, of_place), ink)
+        ink = self.theme.quiet if pale else ink_on(piece.colour)
+        for centre, square in self._squares(looks):
+            self._mark(looks[min(square)], centre, self._reach(centre, square), ink)
         if self.puzzle.made_of_balls:
             self._balls(cells, fill=piece.colour, fill_opacity=full)
 
@@ -287,7 +258,7 @@ class BoardPainter:
             self.canvas.circle(x, y, BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2, **style)
 
     def _looks(self, piece: Piece, cells: frozenset[Cell]) -> dict[Cell, str]:
-        """Return the looks of the piece's marked cells, as the clues of the challenge demand them."""
+        """Return the looks of the piece's marked cells, as the challenge's clues demand them."""
         lattice = self.puzzle.lattice
         if piece.tones and self.halves > 1:
             form = piece.forms[0]
@@ -296,8 +267,8 @@ class BoardPainter:
             piece = replace(piece, forms=(form,), tones=tones, marks=(), back=())
         flips = self.challenge.flips if self.challenge else True
         clues = self.challenge.clues if self.challenge else ()
-        wanted = ClueFilter(lattice, piece, clues, flips).marks
-        return looks_at(lattice, piece, cells, self.puzzle.marks, wanted, flips)
+        demands = ClueFilter(lattice, piece, clues, flips).marks
+        return looks_at(lattice, piece, cells, self.puzzle.marks, demands, flips)
 
     def _stroke(self, rings: Sequence[Points], role: str, units: float) -> None:
         """Draw lines around or between areas."""
@@ -312,48 +283,34 @@ class BoardPainter:
             quiet = self.theme.filled("quiet", name)
             return quiet if pale else {"fill": ink_on(colour), "class_": name}
 
-        looks = self._looks(piece, cells)
+        lattice, looks = self.puzzle.lattice, self._looks(piece, cells)
         toned = sorted(_toned(looks))
         # The label covers no mark, if there is a cell without.
         marked = looks.keys() - toned
-        places = self._at(sorted(cells - marked or cells))
-        x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
-        free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(places)
+        points = self._at(sorted(cells - marked or cells))
+        x, y = (math.fsum(values) / len(points) for values in zip(*points, strict=True))
+        free_mm = [BALL_DIAMETER_IN_PITCHES * self.unit_mm / 2] * len(points)
         if not self.puzzle.made_of_balls:
             if not looks:  # else it stays in one cell
-                places += vertices_and_midpoints(map(self._at, self._edges(cells)))
-            places, free_mm = clearances(places, self._outline(cells))
+                edges = {edge for cell in cells for edge in lattice.cell_edges(cell)}
+                points += vertices_and_midpoints(map(self._at, edges))
+            points, free_mm = clearances(points, self._outline(cells))
         max_mm = _LABEL * self.unit_mm
-        place, height_mm = place_label(piece.label, places, free_mm, (x, y), max_mm)
-        area = None if self.written else label_area(piece.label, place, height_mm)
-        squares = shapely.union_all(
-            [Polygon(self._at(self.puzzle.lattice.ring(cell))) for cell in toned]
-        )
+        point, height_mm = place_label(piece.label, points, free_mm, (x, y), max_mm)
+        area = None if self.written else label_area(piece.label, point, height_mm)
+        squares = shapely.union_all([Polygon(self._at(lattice.ring(cell))) for cell in toned])
         if area is None:
-            below = piece.tone if squares.contains(Point(place)) else piece.colour
-            draw_label_text(self.canvas, piece.label, place, height_mm, **ink(below, "label title"))
+            below = piece.tone if squares.contains(Point(point)) else piece.colour
+            draw_label_text(self.canvas, piece.label, point, height_mm, **ink(below, "label title"))
         else:  # all parts in one path
             self.canvas.polygon(polygon_rings(area), **ink(piece.colour, "label"))
             if on_tones := area.intersection(squares):
                 self.canvas.polygon(polygon_rings(on_tones), **ink(piece.tone, "label-on-tone"))
 
-    def _edges(self, cells: frozenset[Cell]) -> set[tuple[FramePoint, FramePoint]]:
-        return {edge for cell in cells for edge in self.puzzle.lattice.cell_edges(cell)}
-
-    def _inner_edges(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
-        """Return the edges between units of area, each once."""
-        edges = {edge for cell in cells for edge in self.puzzle.lattice.visible_edges(cell)}
-        return [
-            self._at((start, end))
-            for start, end in sorted(edges)
-            if start < end and (end, start) in edges
-        ]
-
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
-            self._outlines[cells] = [
-                self._at(ring) for ring in rings_of_cells(self.puzzle.lattice, cells)
-            ]
+            rings = rings_of_cells(self.puzzle.lattice, cells)
+            self._outlines[cells] = list(map(self._at, rings))
         return self._outlines[cells]
 
     def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
@@ -388,15 +345,15 @@ def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, flo
     return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
 
 
-def preferred_scale(size: tuple[float, float], room: tuple[float, float]) -> float:
+def preferred_scale(size: tuple[float, float], box: tuple[float, float]) -> float:
     """Return the smallest preferred scale (1 to this) at which a size fits into a room.
 
     Example:
         >>> preferred_scale((160, 160), (60, 50))
         4
     """
-    smallest = max(size[0] / room[0], size[1] / room[1])
-    return next((scale for scale in _PREFERRED_SCALES if scale >= smallest - 1e-6), smallest)
+    smallest = max(size[0] / box[0], size[1] / box[1])
+    return next((scale for scale in _SCALES if scale >= smallest - 1e-6), smallest)
 
 
 def board_for(
@@ -408,7 +365,7 @@ def board_for(
     theme: Theme = LIGHT,
     written: bool = False,
 ) -> BoardPainter:
-    """Return the painter of a challenge, with the lower left corner of its board at a place."""
+    """Return the painter of a challenge, with the lower left corner of its board at `corner`."""
     left, bottom, _, _ = extent(puzzle.lattice, entry.challenge.board_cells)
     cell_mm = unit_mm / entry.halves
     origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm

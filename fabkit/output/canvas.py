@@ -30,8 +30,8 @@ class Canvas(Protocol):
 
     Styles are named as in SVG, with ``_`` for ``-``: ``fill``, ``stroke``, both with ``_opacity``,
     ``stroke_width`` (mm), ``_linejoin``, ``_linecap`` and ``_dasharray``, ``text_anchor``,
-    ``class_``. The classes ``title`` (bold) and ``quiet`` (grey) apply to text on every canvas; others
-    may be ignored. Text without ``fill`` is dark, an area without it black.
+    ``class_``. The classes ``title`` (bold) and ``quiet`` (grey) apply to text on every canvas;
+    others may be ignored. Text without ``fill`` is dark, an area without it black.
     """
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:
@@ -88,9 +88,9 @@ def draw_stars(canvas: Canvas, at_mm: PointMm, radius_mm: float, count: int) -> 
         reach_mm = radius_mm * _NOTCH if corner % 2 else radius_mm
         star.append((reach_mm * math.cos(angle), reach_mm * math.sin(angle)))
     line = {"stroke": _STAR, "stroke_width": f"{radius_mm / 10:.3f}", "stroke_linejoin": "round"}
-    for place in range(MAX_STARS):
-        middle = at_mm[0] + radius_mm * (1 + _STAR_STEP * place)
-        fill = _STAR if place < count else "none"
+    for index in range(MAX_STARS):
+        middle = at_mm[0] + radius_mm * (1 + _STAR_STEP * index)
+        fill = _STAR if index < count else "none"
         ring = [(middle + dx, at_mm[1] + dy) for dx, dy in star]
         canvas.polygon([ring], fill=fill, class_="star", **line)
 

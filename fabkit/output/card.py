@@ -43,8 +43,8 @@ _SizedPiece = tuple[Piece, tuple[float, float, float, float]]
 
 @dataclass(frozen=True)
 class Card:
-    """A starting position, whose id names the card's files, with its number among the cards, from 1,
-    and its difficulty as a level (such as ``junior``) and a score, if known."""
+    """A starting position, whose id names the card's files, with its number among the cards, from
+    1, and its difficulty as a level (such as ``junior``) and a score, if known."""
 
     challenge: Challenge
     board: Board
@@ -54,7 +54,7 @@ class Card:
 
 
 def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
-    """Draw a card as an SVG document in mm, in the unit of the profile, so that printed pieces fit."""
+    """Draw a card as an SVG document in mm, in the profile's unit, so that printed pieces fit."""
     size_mm = _size_mm(puzzle, card, profile)
     drawing = Drawing(*size_mm, *_title_and_subtitle(puzzle, card), theme="light")
     _draw(drawing, box(0, 0, *size_mm), puzzle, card, profile)
@@ -67,25 +67,23 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
     sheets = []
     waiting = list(cards)
     while waiting:
-        same = [card for card in waiting if card.board == waiting[0].board]
-        size_mm = max(_size_mm(puzzle, card, profile) for card in same)
-        portrait = _columns_and_rows(SHEET_MM, size_mm)
-        landscape = _columns_and_rows(SHEET_MM[::-1], size_mm)
-        is_landscape = math.prod(landscape) > math.prod(portrait)
-        columns, rows = landscape if is_landscape else portrait
-        width_mm, height_mm = SHEET_MM[::-1] if is_landscape else SHEET_MM
+        board_cards = [card for card in waiting if card.board == waiting[0].board]
+        size_mm = max(_size_mm(puzzle, card, profile) for card in board_cards)
+        grids = {sheet: _columns_and_rows(sheet, size_mm) for sheet in (SHEET_MM, SHEET_MM[::-1])}
+        width_mm, height_mm = max(grids, key=lambda sheet: math.prod(grids[sheet]))
+        columns, rows = grids[width_mm, height_mm]
         if not columns * rows:
             return []
-        on_sheet = same[: columns * rows]
-        names = ", ".join(card.challenge.id for card in on_sheet)
+        sheet_cards = board_cards[: columns * rows]
+        names = ", ".join(card.challenge.id for card in sheet_cards)
         drawing = Drawing(width_mm, height_mm, truncate(f"{puzzle.title} · {names}"), theme="light")
-        for place, card in enumerate(on_sheet):
-            row, column = divmod(place, columns)
+        for index, card in enumerate(sheet_cards):
+            row, column = divmod(index, columns)
             x = _SHEET_EDGE_MM + column * (size_mm[0] + _GAP_MM)
             y = height_mm - _SHEET_EDGE_MM - size_mm[1] - row * (size_mm[1] + _GAP_MM)
             _draw(drawing, box(x, y, x + size_mm[0], y + size_mm[1]), puzzle, card, profile)
         sheets.append(drawing.source())
-        waiting = [card for card in waiting if card not in on_sheet]
+        waiting = [card for card in waiting if card not in sheet_cards]
     return sheets
 
 
@@ -110,9 +108,9 @@ def _size_mm(puzzle: PuzzleSet, card: Card, profile: Profile) -> tuple[float, fl
 def _piece_rows(
     puzzle: PuzzleSet, card: Card, wide_mm: float
 ) -> list[tuple[float, list[_SizedPiece]]]:
-    """Return the rows of the pieces to place, each with its height, and the pieces with their extents."""
-    given = {given.piece for given in card.challenge.given}
-    pieces = [piece for piece in puzzle.select(card.challenge.pieces) if piece.id not in given]
+    """Return the rows of the pieces to place: the height, and the pieces with their extents."""
+    given_ids = {given.piece for given in card.challenge.given}
+    pieces = [piece for piece in puzzle.select(card.challenge.pieces) if piece.id not in given_ids]
     sized = [(piece, extent(puzzle.lattice, piece.forms[0].cells)) for piece in pieces]
     widths_mm = [box[2] * _UNIT_MM for _, box in sized]
     rows = break_into_rows(sized, widths_mm, wide_mm, _PIECE_GAP_MM)

@@ -55,9 +55,9 @@ def challenge_sheet(
     theme: str = "auto",
     grid: bool = False,
 ) -> str:
-    """Draw a challenge with its solution, if any, beside it, or below if both are wide. Too large ones
-    are drawn to a preferred scale, which is stated. `known` replaces the entry's text on the number
-    of solutions; `grid` shows the region's cells."""
+    """Draw a challenge with its solution, if any, beside it, or below if both are wide. Too large
+    ones are drawn to a preferred scale, which is stated. `known` replaces the entry's text on the
+    number of solutions; `grid` shows the region's cells."""
     heading = _heading(puzzle, entry, known)
     wide_mm, high_mm = size_mm(puzzle, entry, unit_mm)
     panels = 2 if entry.solution else 1
@@ -76,16 +76,14 @@ def challenge_sheet(
     across_mm = max([wide_mm, *(text_width_mm(name, _SMALL_MM) for name in names)]) + _GAP_MM
     below_mm = 0.0
     if rows > 1:
-        across_mm = 0.0
-        below_mm = down_mm + _GAP_MM
-        down_mm = high_mm + 1 + _LINE_MM
+        across_mm, below_mm, down_mm = 0.0, down_mm + _GAP_MM, high_mm + 1 + _LINE_MM
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + below_mm + down_mm + _FOOT_MM
     drawing = _begin_page(heading, 2 * _MARGIN_MM + columns * column_mm + gaps_mm, height_mm, theme)
-    for place, caption in enumerate((["challenge", *names], ["one solution"])[:panels]):
-        x = _MARGIN_MM + place * across_mm
-        y = height_mm - _MARGIN_MM - _HEAD_MM - place * below_mm - high_mm
+    for index, caption in enumerate((["challenge", *names], ["one solution"])[:panels]):
+        x = _MARGIN_MM + index * across_mm
+        y = height_mm - _MARGIN_MM - _HEAD_MM - index * below_mm - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
-        if place:
+        if index:
             board.draw_solution(entry)
         else:
             board.draw_challenge(entry, grid)
@@ -102,20 +100,20 @@ def _heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple
         known = _known_solutions(entry)
     challenge = entry.challenge
     given = f"{len(challenge.given)} given" if challenge.given else ""
-    own_clues = puzzle.clues_besides_board(challenge.clues)
-    clues = pluralize(len(own_clues), "clue") if own_clues else ""
+    clue_count = len(puzzle.clues_besides_board(challenge.clues))
+    clues = pluralize(clue_count, "clue") if clue_count else ""
     open_count = challenge.open_count
-    left_open = f"{pluralize(open_count, 'cell')} left open" if open_count else ""
+    open_cells = f"{pluralize(open_count, 'cell')} left open" if open_count else ""
     flips = "flips allowed" if challenge.flips else ""
     pieces = pluralize(challenge.pieces_used, "piece")
-    facts = pieces, given, clues, left_open, flips, known, entry.level
-    title = truncate(f"{truncate(puzzle.title, 30)} · {entry.challenge.name}")
+    facts = pieces, given, clues, open_cells, flips, known, entry.level
+    title = truncate(f"{truncate(puzzle.title, 30)} · {challenge.name}")
     return title, " · ".join(filter(None, facts))
 
 
 def _known_solutions(entry: Entry) -> str:
-    known = pluralize(entry.result.count or 0, "solution")
-    return known if entry.result.count_complete else f"at least {known}"
+    count = pluralize(entry.result.count or 0, "solution")
+    return count if entry.result.count_complete else f"at least {count}"
 
 
 def _heading_width_mm(title: str, summary: str) -> float:
@@ -154,9 +152,8 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
     # Names often differ only at their ends: widen the column for a long one.
     words_mm = [text_width_mm(word, _TEXT_MM) for text in texts for word in text.split()]
     column_mm = max(wide_mm, _ROOM_MM[0] / 2, *words_mm)
-    rows = math.ceil(
-        (len(steps) + 1) / ((_MAX_WIDTH_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM))
-    )
+    max_columns = (_MAX_WIDTH_MM + _STEP_GAP_MM) // (column_mm + _STEP_GAP_MM)
+    rows = math.ceil((len(steps) + 1) / max_columns)
     columns = math.ceil((len(steps) + 1) / rows)
     captions = [wrap_text(text, _TEXT_MM, column_mm) for text in texts]
     captions_mm = _CAPTION_MM + _CAPTION_LINE_MM * (max(map(len, captions), default=1) - 1)
@@ -165,8 +162,8 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
     across_mm = max(across_mm, _heading_width_mm(*heading))
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows * row_mm + _FOOT_MM - _STEP_GAP_MM / 2
     drawing = _begin_page(heading, 2 * _MARGIN_MM + across_mm, height_mm, theme)
-    for place, step in enumerate([*steps, None]):
-        row, column = divmod(place, columns)
+    for index, step in enumerate([*steps, None]):
+        row, column = divmod(index, columns)
         x = _MARGIN_MM + column * (column_mm + _STEP_GAP_MM)
         y = height_mm - _MARGIN_MM - _HEAD_MM - row * row_mm - _NUMBER_MM - high_mm
         board = board_for(drawing, puzzle, entry, unit_mm / scale, (x, y), drawing.theme)
@@ -177,9 +174,9 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
             board.layout({piece_id: solution[piece_id] for piece_id in step.before}, pale=True)
             board.layout({piece_id: solution[piece_id] for piece_id in step.new})
             board.rim(entry.challenge.board_cells)
-        number = "done" if step is None else str(place + 1)
+        number = "done" if step is None else str(index + 1)
         drawing.text(x, y + high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
-        for row, line in enumerate(captions[place] if step else [""]):
+        for row, line in enumerate(captions[index] if step else [""]):
             base = y - _CAPTION_MM + 1 - row * _CAPTION_LINE_MM
             drawing.text(x, base, line, _TEXT_MM, class_="quiet")
     draw_unit_bar(drawing, (_MARGIN_MM, _MARGIN_MM), unit_mm / scale, scale, drawing.theme)
@@ -187,32 +184,32 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
 
 
 def assembly_steps(lattice: Lattice, entry: Entry) -> tuple[Step, ...]:
-    """Return the order of assembly, from the upper left. The next piece shares an edge with a placed
-    one, if any does, else touches the border of the region; of those it is the one that touches most
-    of both. With very many pieces a step has several."""
+    """Return the order of assembly, from the upper left. The next piece shares an edge with a
+    placed one, if any does, else touches the border of the region; of those it is the one that
+    touches most of both. With very many pieces a step has several."""
     solution = entry.solution
     edges = {piece_id: _edges(lattice, cells) for piece_id, cells in solution.items()}
     border = _edges(lattice, entry.challenge.region)
-    placed = [given.piece for given in entry.challenge.given if given.piece in solution]
+    given_ids = [given.piece for given in entry.challenge.given if given.piece in solution]
     order = list[str]()
-    waiting = solution.keys() - placed
-    # Reversed, as neighbours have them.
-    held = {edge[::-1] for piece_id in placed for edge in edges[piece_id]}
+    waiting = solution.keys() - given_ids
+    # Edges of placed pieces, reversed, as neighbours have them.
+    placed_edges = {edge[::-1] for piece_id in given_ids for edge in edges[piece_id]}
 
     def urgency(piece_id: str) -> tuple[object, ...]:
-        touched = len(edges[piece_id] & held)
+        touched = len(edges[piece_id] & placed_edges)
         at_border = len(edges[piece_id] & border)
-        touching = (not touched, -touched - at_border) if held else (not at_border,)
+        contact = (not touched, -touched - at_border) if placed_edges else (not at_border,)
         top_left = min((-y, x) for x, y in solution[piece_id])
-        return (*touching, top_left, piece_id)
+        return (*contact, top_left, piece_id)
 
     while waiting:
         order.append(min(waiting, key=urgency))
         waiting.remove(order[-1])
-        held |= {edge[::-1] for edge in edges[order[-1]]}
+        placed_edges |= {edge[::-1] for edge in edges[order[-1]]}
     size = max(1, math.ceil(len(order) / _MAX_STEPS))
     starts = range(0, len(order), size)
-    return tuple(Step(tuple(order[i : i + size]), (*placed, *order[:i])) for i in starts)
+    return tuple(Step(tuple(order[i : i + size]), (*given_ids, *order[:i])) for i in starts)
 
 
 def _edges(lattice: Lattice, cells: frozenset[Cell]) -> set[tuple[Point, Point]]:
@@ -225,9 +222,9 @@ def _step_caption(puzzle: PuzzleSet, entry: Entry, piece_id: str) -> str:
     """Return the caption of a placed piece: its id, and whether it is turned over (unknown on two
     lattices)."""
     piece, cells = puzzle.piece(piece_id), entry.solution[piece_id]
-    flat = entry.challenge.flips and piece.body is None and entry.halves == 1
-    over = flat and not is_image(puzzle.lattice, piece, cells, flips=False)
-    return f"{piece_id}, turned over" if over else piece_id
+    may_flip = entry.challenge.flips and piece.body is None and entry.halves == 1
+    is_flipped = may_flip and not is_image(puzzle.lattice, piece, cells, flips=False)
+    return f"{piece_id}, turned over" if is_flipped else piece_id
 
 
 def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "auto") -> str:
@@ -247,14 +244,12 @@ def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Entry], theme: str = "a
         for entry, (wide, high), side_mm in row:
             middle = x + side_mm / 2
             corner = middle - wide / 2, base + side_mm / 2 - high / 2
-            board = board_for(
-                drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, drawing.theme, written=True
-            )
-            board.layout(entry.solution)
-            known = _known_solutions(entry) + (", flips" if entry.challenge.flips else "")
+            scene = drawing, puzzle, entry, _CATALOG_UNIT_MM, corner, drawing.theme
+            board_for(*scene, written=True).layout(entry.solution)
+            count = _known_solutions(entry) + (", flips" if entry.challenge.flips else "")
             style = {"text_anchor": "middle"}
             drawing.text(middle, base - 3, entry.challenge.name, _FLAKE_TEXT_MM, **style)
-            drawing.text(middle, base - 6, known, _FLAKE_TEXT_MM, class_="quiet", **style)
+            drawing.text(middle, base - 6, count, _FLAKE_TEXT_MM, class_="quiet", **style)
             x += side_mm + _CATALOG_GAP_MM
         y -= row_mm + _CATALOG_GAP_MM
     return drawing.source()

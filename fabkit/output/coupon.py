@@ -57,9 +57,9 @@ _CUT = (
 def coupon_sheet(
     parts: Sequence[CouponPart], pieces: Sequence[PartDrawing], title: str, laser: bool
 ) -> bytes:
-    """Draw the coupon at 1:1 on an A4 page, as PDF: parts with the places to measure, a table to fill
-    in, and two pieces that fit side by side. The title names what the coupon is for. A second page
-    shows the parts enlarged."""
+    """Draw the coupon at 1:1 on an A4 page, as PDF: parts with the places to measure, a table to
+    fill in, and two pieces that fit side by side. The title names what the coupon is for. A second
+    page shows the parts enlarged."""
 
     def draw(page: PdfPage) -> None:
         page.text(_LEFT, _TOP - 4, f"Coupon · {title[:60]}", 5.5, class_="title")
@@ -79,20 +79,19 @@ def coupon_sheet(
             names = " and ".join(piece.piece for piece in pieces)
             page.text(140.0, _PARTS_Y + 4, f"{names} (drawn 1 : 2), side by side: do they", 2.8)
             page.text(140.0, _PARTS_Y, "fit together once the profile is calibrated?", 2.8)
-        places = places_in_order(parts)
-        half = math.ceil(len(places) / 2)
-        for column, column_places in enumerate((places[:half], places[half:])):
-            _rows(page, column_places, _LEFT + column * _COLUMN_MM, _PARTS_Y + low_mm - _TABLE_MM)
+        gauges = places_in_order(parts)
+        half = math.ceil(len(gauges) / 2)
+        for column, column_gauges in enumerate((gauges[:half], gauges[half:])):
+            _rows(page, column_gauges, _LEFT + column * _COLUMN_MM, _PARTS_Y + low_mm - _TABLE_MM)
 
     def draw_large(page: PdfPage) -> None:
         heading = f"Enlarged {_LARGER:g} : 1"
         page.text(_LEFT, _LARGE_PAGE[1] - 9, heading, 5.5, class_="title")
         with page.scaled((_LEFT + 20, 6.0), 1 / _LARGER):
             for part in parts:
-                if part.recesses:  # nothing is measured on it
-                    continue
-                _part(page, part, part.origin_mm)
-                _numbers(page, part, part.origin_mm)
+                if not part.recesses:  # on others nothing is measured
+                    _part(page, part, part.origin_mm)
+                    _numbers(page, part, part.origin_mm)
 
     subject = "places to measure and a table to fill in"
     return draw_pdf(f"Coupon: {title}", subject, [(*_PAGE, draw), (*_LARGE_PAGE, draw_large)])
@@ -106,45 +105,45 @@ def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
         canvas.circle(x + by_mm[0], y + by_mm[1], width_mm / 2, fill="none", **_LINE)
     for letters in part.letterings:
         draw_area(canvas, letters.polygon(), by_mm, fill=LIGHT.ink)
-    for place in part.places:
-        if place.line_mm:
-            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm]
+    for gauge in part.places:
+        if gauge.line_mm:
+            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in gauge.line_mm]
             canvas.line(ends, **_LINE)
-            tick = (0.0, 0.8) if place.axis == "x" else (0.8, 0.0)
+            tick = (0.0, 0.8) if gauge.axis == "x" else (0.8, 0.0)
             for x, y in ends:
                 canvas.line([(x - tick[0], y - tick[1]), (x + tick[0], y + tick[1])], **_LINE)
 
 
 def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     """Repeat the numbers of places at the ends of their lines; inside a slot, beside its line."""
-    for place in part.places:
-        if place.line_mm:
-            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in place.line_mm]
+    for gauge in part.places:
+        if gauge.line_mm:
+            ends = [(x + by_mm[0], y + by_mm[1]) for x, y in gauge.line_mm]
             (ax, ay), (x, y) = ends
-            is_open = place.kind in ("slot", "gap")
-            if place.axis == "x":
+            is_open = gauge.kind in ("slot", "gap")
+            if gauge.axis == "x":
                 corner = ((ax + x) / 2, y + 0.5) if is_open else (x + 1.4, y - 0.6)
             else:
                 corner = (x + 1.2, (ay + y) / 2 - 0.6) if is_open else (x, y + 1.0)
-            canvas.text(*corner, str(place.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
+            canvas.text(*corner, str(gauge.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
 
 
-def _rows(canvas: Canvas, places: Sequence[CouponPlace], x: float, top: float) -> None:
+def _rows(canvas: Canvas, gauges: Sequence[CouponPlace], x: float, top: float) -> None:
     """Draw a table with room to write in."""
     for offset, heading in ((0, "No."), (11, "feature"), (48, "nominal"), (63, "measured, mm")):
         canvas.text(x + offset, top, heading, 3.0, class_="quiet")
-    for row, place in enumerate(places, start=1):
+    for row, gauge in enumerate(gauges, start=1):
         y = top - _ROW_MM * row
-        canvas.text(x, y, str(place.number), 4.0, class_="title")
-        canvas.text(x + 11, y, place.what, 3.4)
-        canvas.text(x + 48, y, f"{place.nominal_mm:.2f}", 3.4)
+        canvas.text(x, y, str(gauge.number), 4.0, class_="title")
+        canvas.text(x + 11, y, gauge.what, 3.4)
+        canvas.text(x + 48, y, f"{gauge.nominal_mm:.2f}", 3.4)
         canvas.line([(x + 63, y - 1), (x + 63 + _BLANK_MM, y - 1)], **_LINE | {"stroke": LIGHT.ink})
 
 
 @dataclass(frozen=True)
 class Residual:
-    """The residual of a value: measured minus expected, in mm, with half its 95% interval. An outlier
-    is `left_out` of the fit."""
+    """The residual of a value: measured minus expected, in mm, with half its 95% interval. An
+    outlier is `left_out` of the fit."""
 
     name: str
     off_mm: float
@@ -153,8 +152,8 @@ class Residual:
 
 
 def residual_chart(residuals: Sequence[Residual], title: str) -> str:
-    """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are red, at
-    the edge if they lie beyond it. Returns an SVG document in mm."""
+    """Draw a row for each value: its residual as a dot, its 95% interval as a bar. Outliers are
+    red, at the edge if they lie beyond it. Returns an SVG document in mm."""
     largest = max(
         abs(residual.off_mm) + residual.half_mm for residual in residuals if not residual.left_out
     )
@@ -178,10 +177,8 @@ def residual_chart(residuals: Sequence[Residual], title: str) -> str:
         drawing.text(x_of(mark), bottom - 4, f"{mark:g}", 3.0, text_anchor="middle")
     for row, residual in enumerate(residuals):
         y = top - _CHART_ROW_MM * (row + 0.5)
-        off_mm = residual.off_mm
-        low, middle, high = map(
-            x_of, (off_mm - residual.half_mm, off_mm, off_mm + residual.half_mm)
-        )
+        off_mm, half_mm = residual.off_mm, residual.half_mm
+        low, middle, high = map(x_of, (off_mm - half_mm, off_mm, off_mm + half_mm))
         text, line, dot = {}, theme.lined("ink"), theme.filled("ink")
         if residual.left_out:
             text, line, dot = {"fill": _WRONG}, {"stroke": _WRONG}, {"fill": _WRONG}

@@ -15,7 +15,7 @@ from fabkit.drawing.laser import CutPiece
 from fabkit.drawing.outline import PointMm, RingMm, rings_mm
 from fabkit.output.svg import Drawing, number
 
-#: The layers, with their colours by AutoCAD's index (7 is black on white, 5 blue, 1 red) and in SVG.
+#: The layers: colours by AutoCAD's index (7 is black on white, 5 blue, 1 red) and in SVG.
 LAYERS = {"ENGRAVE": (7, "#000000"), "MAGNET": (5, "#0000ff"), "CUT": (1, "#ff0000")}
 #: Machines cut lines as thin as this and engrave wider ones.
 HAIRLINE_MM = 0.1
@@ -24,8 +24,8 @@ _DIGITS = 6
 
 
 def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:
-    """Return pieces on a sheet, origin at the lower left, as an SVG document in mm with those of the
-    layers CUT, ENGRAVE and MAGNET that are not empty. No style sheet: machines ignore it."""
+    """Return pieces on a sheet, origin at the lower left, as an SVG document in mm with those of
+    the layers CUT, ENGRAVE and MAGNET that are not empty. No style sheet: machines ignore it."""
     title = f"Cut: {', '.join(piece.piece for piece in pieces)}"
     drawing = Drawing(width_mm, depth_mm, title, theme=None)
     for layer, (rings, circles) in _contents(pieces).items():
@@ -40,8 +40,8 @@ def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
 
 
 def sheet_dxf(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> str:
-    """Return pieces on a sheet, origin at the lower left, as a DXF document (R2010) with toolpaths only:
-    closed LWPOLYLINEs on CUT and ENGRAVE, CIRCLEs on MAGNET and, for pegs, on CUT."""
+    """Return pieces on a sheet, origin at the lower left, as a DXF document (R2010) with toolpaths
+    only: closed LWPOLYLINEs on CUT and ENGRAVE, CIRCLEs on MAGNET and, for pegs, on CUT."""
     from ezdxf.filemanagement import new
 
     with _same_bytes():

@@ -55,6 +55,6 @@ def format_number(messages: Mapping[str, str], value: float) -> str:
         >>> format_number(messages, 2.5), format_number(messages, 152340)
         ('2,5', '152.340')
     """
-    whole, _, rest = f"{value:,.3f}".partition(".")
-    rest = rest.rstrip("0")
-    return whole.replace(",", messages["thousands"]) + (messages["decimal"] + rest if rest else "")
+    whole, _, decimals = f"{value:,.3f}".rstrip("0").partition(".")
+    text = whole.replace(",", messages["thousands"])
+    return f"{text}{messages['decimal']}{decimals}" if decimals else text

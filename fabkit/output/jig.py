@@ -1,4 +1,4 @@
-"""The drawing of magnet jigs: cross-sections of each in use on a piece, with the poles of both magnets."""
+"""The drawing of magnet jigs: cross-sections of each on a piece, with the poles of both magnets."""
 
 from __future__ import annotations
 
@@ -46,18 +46,16 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
     piece = box(-half_mm - 3, 0, half_mm + 3, back_mm)
     piece -= box(-recess_mm, back_mm - span.depth_mm, recess_mm, back_mm)
     draw_area(drawing, piece, by_mm, **drawing.theme.filled("socket"), **edge)
-    stem_mm = jig.drawing.thickness_mm - jig.post_height_mm
-    shaft_mm = jig.shaft_mm / 2
-    post_mm = jig.post_mm / 2
+    shaft_mm, post_mm = jig.shaft_mm / 2, jig.post_mm / 2
     tip_mm = back_mm - jig.post_height_mm
-    top_mm = back_mm + stem_mm
+    top_mm = back_mm + (jig.drawing.thickness_mm - jig.post_height_mm)
     end_mm = top_mm - jig.shaft_depth_mm
     half = [(0, tip_mm), (post_mm, tip_mm), (post_mm, back_mm), (half_mm, back_mm)]
     half += [(half_mm, top_mm), (shaft_mm, top_mm), (shaft_mm, end_mm), (0, end_mm)]
     stem = Polygon([*half, *((-x, y) for x, y in reversed(half))])
     draw_area(drawing, stem, by_mm, fill=jig.drawing.colour, **edge)
     radius_mm, height_mm = profile.magnet_diameter_mm / 2, profile.magnet_height_mm
-    # Both magnets have the same orientation and so attract each other: the tip's pole is the lower one.
+    # Both magnets have the same orientation and so attract each other: the tip's pole is lower.
     for low_mm in (end_mm, tip_mm - height_mm):
         for pole, up_mm in ((jig.tip, 0.0), (OPPOSITE_POLE[jig.tip], height_mm / 2)):
             y_mm = low_mm + up_mm

@@ -22,7 +22,7 @@ from fabkit.output.theme import CAPITAL
 _ROOMY = 1.4  # the clearance that a label prefers, in its half diagonals
 _MAX_FILLED = 0.8  # the maximum fraction of its clearance that a label fills
 _BOARD_TEXT = 0.32  # the maximum height of capitals on a board, in grid units
-_MAX_PLACES = 2000  # the maximum number of places that are tried
+_MAX_POINTS = 2000  # the maximum number of points that are tried
 #: The approximate width of a character without an outline, for capitals 1 mm high.
 _CHARACTER_MM = 0.9
 
@@ -43,43 +43,44 @@ def label_outline(label: str) -> BaseGeometry | None:
 
 def place_label(
     label: str,
-    places: Sequence[PointMm],
+    points: Sequence[PointMm],
     clearances_mm: Sequence[float],
     centroid: PointMm,
     max_mm: float,
 ) -> tuple[PointMm, float]:
     """Choose the centre of a label in its piece, and the height of its capitals, `max_mm` at most.
 
-    Of the `places`, which are `clearances_mm` from the edge, it is the one nearest to the `centroid`
-    with the preferred clearance; else the one with the greatest."""
+    Of the `points`, which are `clearances_mm` from the edge, it is the one nearest to the
+    `centroid` with the preferred clearance; else the one with the greatest."""
     shape = label_outline(label)
     right, top = shape.bounds[2:] if shape is not None else (_CHARACTER_MM / 2 * len(label), 0.5)
     reach = math.hypot(right, top)  # half of the diagonal, at a height of 1 mm
-    wanted_mm = max_mm * reach * _ROOMY
+    preferred_mm = max_mm * reach * _ROOMY
 
     def rank(place: tuple[PointMm, float]) -> tuple[object, ...]:
-        return -round(min(place[1], wanted_mm), 6), round(math.dist(place[0], centroid), 6), place
+        point, clearance_mm = place
+        return (
+            -round(min(clearance_mm, preferred_mm), 6),
+            round(math.dist(point, centroid), 6),
+            place,
+        )
 
-    place, room_mm = min(zip(places, clearances_mm, strict=True), key=rank)
-    return place, min(max_mm, _MAX_FILLED * room_mm / reach)
+    point, clearance_mm = min(zip(points, clearances_mm, strict=True), key=rank)
+    return point, min(max_mm, _MAX_FILLED * clearance_mm / reach)
 
 
 def place_board_texts(lattice: Lattice, board: Board | None) -> list[tuple[Label, PointMm, float]]:
-    """Return the texts of a board, each with its centre and the height of its capitals in grid units.
-
-    All have the height of the one with the least room.
-    """
-    labels = board.labels if board else ()
-    places = list[PointMm]()
+    """Return the texts of a board, each with its centre and the height of its capitals in grid
+    units. All have the height of the one with the least room."""
+    centres = list[tuple[Label, PointMm]]()
     heights = list[float]()
-    for label in labels:
+    for label in board.labels if board else ():
         area = cells_area(lattice, label.cells, 1.0)
         centre = area.centroid.x, area.centroid.y
         free = shapely.distance(area.centroid, area.boundary)
-        place, height = place_label(label.text, [centre], [free], centre, _BOARD_TEXT)
-        places.append(place)
-        heights.append(height)
-    return [(label, place, min(heights)) for label, place in zip(labels, places, strict=True)]
+        heights.append(place_label(label.text, [centre], [free], centre, _BOARD_TEXT)[1])
+        centres.append((label, centre))
+    return [(label, centre, min(heights)) for label, centre in centres]
 
 
 def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
@@ -92,34 +93,34 @@ def vertices_and_midpoints(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
 
 
 def clearances(
-    places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
+    points: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
-    """Return places inside an outline with their distances from it; a sample of very many places."""
-    sample = list(places[:: 1 + len(places) // _MAX_PLACES])
+    """Return points in an outline with their distances from it; of very many, a sample."""
+    sample = list(points[:: 1 + len(points) // _MAX_POINTS])
     edge = MultiLineString([[*ring, ring[0]] for ring in rings])
     return sample, shapely.distance(shapely.points(sample), edge).tolist()
 
 
-def label_area(label: str, place: PointMm, height_mm: float) -> BaseGeometry | None:
+def label_area(label: str, point: PointMm, height_mm: float) -> BaseGeometry | None:
     """Return the area of a placed label; None when it has no outline."""
     shape = label_outline(label)
-    return shape and affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *place])
+    return shape and affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *point])
 
 
-def text_area(text: str, place: PointMm, height_mm: float) -> BaseGeometry | None:
-    """Return the area of a text of a board; in a row all stand on one line. None as in `label_area`."""
+def text_area(text: str, point: PointMm, height_mm: float) -> BaseGeometry | None:
+    """Return the area of a text of a board, None as in `label_area`; a row stands on one line."""
     try:
         letters, width = on_baseline(text)
     except DrawingError:
         return None
-    x, y = place
+    x, y = point
     return letters.moved(x - width * height_mm / 2, y - height_mm / 2, height_mm).polygon()
 
 
 def draw_label_text(
-    canvas: Canvas, label: str, place: PointMm, height_mm: float, **style: str
+    canvas: Canvas, label: str, point: PointMm, height_mm: float, **style: str
 ) -> None:
     """Draw a label as text, centred at a place."""
-    x, y = place
+    x, y = point
     size_mm = height_mm / CAPITAL
     canvas.text(x, y - height_mm / 2, label, size_mm, **style, text_anchor="middle")

@@ -21,14 +21,8 @@ _GENERATED = re.compile(rf"(?:{OWN_PREFIX})*(?:start|clue)-\d+")
 
 @dataclass(frozen=True)
 class NumberedChallenge:
-    """A challenge in the booklet or on the page.
-
-    Attributes:
-        number: its place, from 1.
-        title: one line of text.
-        level: one of `fabkit.model.entry.LEVELS`; empty when not rated.
-        stars: the level as a number of stars, from 1; 0 when not rated.
-    """
+    """A challenge in the booklet or on the page, with its position, from 1; its level, one of
+    `fabkit.model.entry.LEVELS`, and stars, from 1, are empty and 0 when not rated."""
 
     number: int
     entry: Entry
@@ -48,18 +42,14 @@ def number_challenges(
 
     ordered = sorted(entries, key=difficulty)
     titles = titles_of(puzzle, ordered, messages)
-    numbered = []
-    for number, (entry, title) in enumerate(zip(ordered, titles, strict=True), start=1):
-        level = entry.level if entry.level in STARS else ""
-        numbered.append(NumberedChallenge(number, entry, title, level, STARS.get(level, 0)))
-    return tuple(numbered)
+    levels = [entry.level if entry.level in STARS else "" for entry in ordered]
+    stars = [STARS.get(level, 0) for level in levels]
+    return tuple(map(NumberedChallenge, range(1, len(ordered) + 1), ordered, titles, levels, stars))
 
 
 def title_of(puzzle: PuzzleSet, entry: Entry, others: Iterable[Entry] = ()) -> str:
-    """Return the English title of a challenge, for tables.
-
-    Args:
-        others: those with which a challenge that the user generated is numbered.
+    """Return the English title of a challenge, for tables; one that the user generated is numbered
+    among the others.
 
     Example:
         >>> from fabkit.sets.catalog import shipped_entry
@@ -105,12 +95,11 @@ def titles_of(
         return title_from_id(name.removeprefix(OWN_PREFIX), messages)
 
     def title(entry: Entry) -> str:
-        challenge = entry.challenge
-        own = single_line(challenge.name)
-        if own and own != challenge.id:
-            return own
-        text = by_id(challenge.id)
-        is_own = challenge.id.startswith(OWN_PREFIX) or (are_apart and challenge.id in generated)
+        challenge_id, name = entry.challenge.id, single_line(entry.challenge.name)
+        if name and name != challenge_id:
+            return name
+        text = by_id(challenge_id)
+        is_own = challenge_id.startswith(OWN_PREFIX) or (are_apart and challenge_id in generated)
         return messages["made_title"].format(title=text) if is_own else text
 
     return [title(entry) for entry in entries]
@@ -125,6 +114,6 @@ def title_from_id(name: str, messages: Mapping[str, str]) -> str:
         ('Quadrat 10', 'Rectangle 2 b')
     """
     parts = [part for part in re.split(r"[-_\s]+", single_line(name)) if part]
-    words = [messages.get(f"shape_{part.lower()}", part.lstrip("0") or part) for part in parts]
+    words = (messages.get(f"shape_{part.lower()}", part.lstrip("0") or part) for part in parts)
     title = " ".join(words)
     return title[:1].upper() + title[1:]

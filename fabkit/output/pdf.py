@@ -27,8 +27,8 @@ from fabkit.output.typeset import (
 
 #: Points of 1/72 inch in a millimetre.
 MM = 72 / 25.4
-#: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel wide, so
-#: that it would hide most of the dark one.
+#: Light lines inside dark ones are omitted if thinner: viewers draw each line at least a pixel
+#: wide, so that it would hide most of the dark one.
 _HAIRLINE_MM = 0.09
 #: The joins of lines: their names in SVG, and their numbers in PDF.
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
@@ -38,7 +38,7 @@ _CAPS = {"butt": 0, "round": 1, "square": 2}
 
 @contextmanager
 def page_in_mm(canvas: Any, missing: set[str], scale: float = 1.0) -> Iterator[PdfPage]:
-    """Draw on a canvas in mm, 1 to `scale`; characters that the fonts lack are added to `missing`."""
+    """Draw on a canvas in mm, 1 to `scale`; add characters that the fonts lack to `missing`."""
     canvas.saveState()
     canvas.scale(MM / scale, MM / scale)
     yield PdfPage(canvas, missing)
@@ -141,8 +141,8 @@ def imposition_order(pages: int) -> list[tuple[int, int]]:
         [(8, 1), (2, 7), (6, 3), (4, 5)]
     """
     last = -(-pages // 4) * 4
-    sides = [(last - place, place + 1) for place in range(last // 2)]
-    return [side[::-1] if place % 2 else side for place, side in enumerate(sides)]
+    sides = [(last - index, index + 1) for index in range(last // 2)]
+    return [side[::-1] if index % 2 else side for index, side in enumerate(sides)]
 
 
 class PdfPage:
@@ -227,8 +227,8 @@ class PdfPage:
         """Return a path of rings or polylines."""
         path = self._pdf.beginPath()
         for ring in rings:
-            for place, (x, y) in enumerate(ring):
-                (path.lineTo if place else path.moveTo)(x, y)
+            for index, (x, y) in enumerate(ring):
+                (path.lineTo if index else path.moveTo)(x, y)
             if closed:
                 path.close()
         return path

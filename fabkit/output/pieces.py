@@ -66,13 +66,13 @@ class PieceView:
 
     @property
     def size_mm(self) -> tuple[float, float]:
-        """Return width and height."""
+        """Width and height."""
         left, bottom, right, top = self.outline.bounds
         return right - left, top - bottom
 
     @property
     def room_mm(self) -> tuple[float, float]:
-        """Return width and height with dimensions and name."""
+        """Width and height with dimensions and name."""
         name_mm = len(self.caption) * _LETTER * _TEXT_MM
         return max(self.size_mm[0] + BESIDE_MM, name_mm), self.size_mm[1] + BELOW_MM
 
@@ -104,8 +104,8 @@ def ball_piece_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[
 def draw_piece_view(
     canvas: Canvas, view: PieceView, at_mm: PointMm, theme: Theme = LIGHT, decimal: str = "."
 ) -> None:
-    """Draw a piece at 1:1 with width and name below and height to the right. `at_mm` is the lower left
-    of its room; `decimal` is the decimal separator."""
+    """Draw a piece at 1:1 with width and name below and height to the right. `at_mm` is the lower
+    left of all; `decimal` is the decimal separator."""
     x, y = at_mm[0], at_mm[1] + BELOW_MM
     left, bottom = view.outline.bounds[:2]
     draw = _draw_flat if view.drawing else _draw_balls
@@ -163,19 +163,16 @@ def piece_sheet(
     theme: str = "auto",
     warn: Callable[[str], None] = lambda note: None,
 ) -> str:
-    """Draw pieces as printed, seen from the lettered face, with dimensions, as an SVG document in mm.
-    `warn` receives a message on pieces that are drawn without their letter or magnets, which cannot be
-    made.
+    """Draw pieces as printed, seen from the lettered face, with dimensions, as an SVG document
+    in mm. `warn` receives a message on pieces that are drawn without their letter or magnets,
+    which cannot be made.
 
     Raises:
         InputError: when the profile does not suit a piece even without them.
     """
     flat = [piece for piece in pieces if not piece.body]
-    drafts = [
-        drawing
-        for drawing in draft_for_pictures(puzzle, flat, profile, warn)
-        if isinstance(drawing, FlatDrawing)
-    ]
+    drawings = draft_for_pictures(puzzle, flat, profile, warn)
+    drafts = [drawing for drawing in drawings if isinstance(drawing, FlatDrawing)]
     views = [flat_piece_view(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
     for piece in (piece for piece in pieces if piece.body):
         views += ball_piece_views(puzzle, piece, profile)
@@ -191,9 +188,8 @@ def piece_sheet(
     foot_mm = _ABOVE_FOOT_MM + max(recess_mm, ball_mm + _BELOW_BALLS_MM, 3.0)
     rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows_mm + foot_mm
-    top = height_mm - _MARGIN_MM
-    title = f"Pieces of {puzzle.title}"
-    drawing = Drawing(room_mm + 2 * _MARGIN_MM, height_mm, title, theme=theme)
+    top, width_mm = height_mm - _MARGIN_MM, room_mm + 2 * _MARGIN_MM
+    drawing = Drawing(width_mm, height_mm, f"Pieces of {puzzle.title}", theme=theme)
     draw_sheet_heading(drawing, (_MARGIN_MM, top), puzzle.title, _summary(views, profile), room_mm)
     y = top - _HEAD_MM
     for row, row_height in zip(rows, heights, strict=True):
@@ -204,25 +200,22 @@ def piece_sheet(
         y -= row_height + _GAP_MM
     draw_scale_bar(drawing, (_MARGIN_MM, _MARGIN_MM), _BAR_MM, drawing.theme)
     x, y = _MARGIN_MM + _BAR_MM + _LEGEND_GAP_MM, _MARGIN_MM
-    colours = drawing.theme
-    line = {"fill": "none"}
+    line = {"fill": "none", **drawing.theme.lined("ink")}
     if recess_mm:
         radius = recess_mm / 2
-        drawing.circle(x + radius, y + radius, radius, **line, **colours.lined("ink"), **_DASHES)
+        drawing.circle(x + radius, y + radius, radius, **line, **_DASHES)
         magnet = f"{profile.magnet_diameter_mm:g} x {profile.magnet_height_mm:g} mm"
         hole_text = f"Ø {format_mm(recess_mm, 2)}, for a {magnet} magnet"
         drawing.text(x + recess_mm + 3, y + radius - 1, hole_text, _SMALL_MM, class_="quiet")
     if ball_mm:
-        radius = ball_mm / 2
-        pitch_mm = profile.unit_mm
+        radius, pitch_mm = ball_mm / 2, profile.unit_mm
         low = y + _BELOW_BALLS_MM
-        line |= colours.lined("ink") | {"stroke_width": "0.3"}
-        for place in (0.0, pitch_mm):
-            drawing.circle(x + radius + place, low + radius, radius, **line)
-        pitch = f"pitch {format_mm(pitch_mm)}"
-        draw_width_dimension(drawing, (x + radius, low - _APART_MM), pitch_mm, pitch, colours)
+        for shift_mm in (0.0, pitch_mm):
+            drawing.circle(x + radius + shift_mm, low + radius, radius, **line, stroke_width="0.3")
+        start, pitch = (x + radius, low - _APART_MM), f"pitch {format_mm(pitch_mm)}"
+        draw_width_dimension(drawing, start, pitch_mm, pitch, drawing.theme)
         corner = x + ball_mm + pitch_mm + _APART_MM, low
-        draw_height_dimension(drawing, corner, ball_mm, f"Ø {format_mm(ball_mm)}", colours)
+        draw_height_dimension(drawing, corner, ball_mm, f"Ø {format_mm(ball_mm)}", drawing.theme)
     return drawing.source()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from shapely import LineString, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
@@ -27,65 +27,54 @@ _BY_MM = _MARGIN_MM, _MARGIN_MM + _FOOT_MM  # the bed's origin on the sheet
 _Line = tuple[PointMm, PointMm]
 
 
-@dataclass(frozen=True)
-class PlateView:
-    """One of `count` plates of a set: the bed, with its origin at the lower left, and the pieces on it.
-    A strip `edge_mm` wide stays free, and so does a square `corner_mm` wide inside it at the upper
-    right (0 for none); `used` is the covered fraction of the rest, from 0 to 1."""
-
-    title: str
-    number: int
-    count: int
-    bed_mm: tuple[float, float]
-    edge_mm: float
-    corner_mm: float
-    pieces: tuple[tuple[PartDrawing, Matrix], ...]
-    used: float
-    pause_height_mm: float | None
-
-
-def plate_sheet(view: PlateView) -> str:
+def plate_sheet(
+    title: str,
+    pieces: Sequence[tuple[PartDrawing, Matrix]],
+    bed_mm: tuple[float, float],
+    edge_mm: float,
+    corner_mm: float,
+    used: float,
+    pause_height_mm: float | None,
+) -> str:
     """Draw a plate from above at 1:1, as an SVG document in mm. Areas to keep free are darker or
-    hatched. A dashed circle is a hidden recess or magnet cavity, a solid one opens upwards. Letters
-    on the face-down side show through the back."""
-    (width, depth), edge = view.bed_mm, view.edge_mm
-    title = f"{view.title}, plate {view.number} of {view.count}"
+    hatched: a strip `edge_mm` wide, and inside it at the upper right a square `corner_mm` wide (0
+    for none); `used` is the covered fraction of the rest, from 0 to 1. A dashed circle is a hidden
+    recess or magnet cavity, a solid one opens upwards. Letters on the face-down side show through
+    the back."""
+    width, depth = bed_mm
     height_mm = depth + 2 * _MARGIN_MM + _HEAD_MM + _FOOT_MM
-    names = ", ".join(part.piece for part, _ in view.pieces)
+    names = ", ".join(part.piece for part, _ in pieces)
     drawing = Drawing(width + 2 * _MARGIN_MM, height_mm, title, f"Pieces {names}.")
     theme = drawing.theme
     top = height_mm - _MARGIN_MM - 5
+    is_down = any(part.facing == "down" for part, _ in pieces)
+    pause_mm = pause_height_mm
+    pause = "no pause" if pause_mm is None else f"pause for the magnets at {format_mm(pause_mm)}"
+    summary = (
+        f"{pluralize(len(pieces), 'piece')} · bed {width:g} x {format_mm(depth)} · "
+        f"{used:.0%} of the free area used · {'face down · ' if is_down else ''}{pause}"
+    )
     drawing.text(_MARGIN_MM, top, title, 7, class_="title")
-    drawing.text(_MARGIN_MM, top - 6.5, _summary(view), 3.6, class_="quiet")
-    bed, inner = box(0, 0, width, depth), box(edge, edge, width - edge, depth - edge)
+    drawing.text(_MARGIN_MM, top - 6.5, summary, 3.6, class_="quiet")
+    bed = box(0, 0, width, depth)
+    inner = box(edge_mm, edge_mm, width - edge_mm, depth - edge_mm)
     draw_area(drawing, bed, _BY_MM, **theme.filled("socket"))
     draw_area(drawing, bed, _BY_MM, fill="none", stroke_width="0.5", **theme.lined("quiet"))
     draw_area(drawing, inner, _BY_MM, **theme.filled("ground"))
-    across = [i * _GRID_MM for i in range(1, int(width // _GRID_MM) + 1)]
-    up = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
-    lines = [((x, 0.0), (x, depth)) for x in across] + [((0.0, y), (width, y)) for y in up]
+    xs = [i * _GRID_MM for i in range(1, int(width // _GRID_MM) + 1)]
+    ys = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
+    lines = [((x, 0.0), (x, depth)) for x in xs] + [((0.0, y), (width, y)) for y in ys]
     _draw_lines(drawing, lines, inner, stroke_width="0.2", **theme.lined("socket"))
-    if edge:
+    if edge_mm:
         _draw_border(drawing, inner)
-    if view.corner_mm:
-        _draw_corner(drawing, inner, view.corner_mm)
-    for part, matrix in view.pieces:
+    if corner_mm:
+        _draw_corner(drawing, inner, corner_mm)
+    for part, matrix in pieces:
         _draw_piece(drawing, part, matrix)
     front = f"front of the bed, {format_mm(width)} wide and {format_mm(depth)} deep"
     corner = width / 2 + _BY_MM[0], 1 - _FOOT_MM + _BY_MM[1]
     drawing.text(*corner, front, _WORDS_MM, class_="quiet", text_anchor="middle")
     return drawing.source()
-
-
-def _summary(view: PlateView) -> str:
-    pause_mm = view.pause_height_mm
-    wide, deep = view.bed_mm
-    summary = f"{pluralize(len(view.pieces), 'piece')} · bed {wide:g} x {format_mm(deep)}"
-    summary += f" · {view.used:.0%} of the free area used · "
-    summary += "face down · " if any(part.facing == "down" for part, _ in view.pieces) else ""
-    if pause_mm is None:
-        return summary + "no pause"
-    return summary + f"pause for the magnets at {format_mm(pause_mm)}"
 
 
 def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
@@ -107,7 +96,6 @@ def _draw_corner(drawing: Drawing, inner: Polygon, side_mm: float) -> None:
 
 
 def _draw_piece(drawing: Drawing, part: PartDrawing, matrix: Matrix) -> None:
-
     def draw(shape: BaseGeometry, **style: str) -> None:
         draw_area(drawing, placed_from_above(shape, matrix), _BY_MM, **style)
 

@@ -46,9 +46,8 @@ def svg_to_png(svg: str, width_px: int | None = None) -> bytes:
     width = width_px or max(default, MIN_WIDTH)
     height = max(round(width * high_mm / wide_mm), 1)
     if width > max_width:
-        message = (
-            f"{width} x {height} pixels are too many for this drawing; at most {max_width} wide"
-        )
+        size = f"{width} x {height} pixels"
+        message = f"{size} are too many for this drawing; at most {max_width} wide"
         raise InputError.of("the picture", message)
     return bytes(
         svg_to_bytes(

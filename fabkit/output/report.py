@@ -72,9 +72,9 @@ def fact_sheet(title: str, facts: Mapping[str, str], svg: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A row of a table, with a text for each column; often the finding of a rule, whose requirement is
-    the `hint`. `ok` is None for information. `where` is a place on the piece, in mm in the frame of
-    its outline; None for the whole piece."""
+    """A row of a table, with a text for each column; often the finding of a rule, whose requirement
+    is the `hint`. `ok` is None for information. `where` is a place on the piece, in mm in the frame
+    of its outline; None for the whole piece."""
 
     cells: tuple[str, ...]
     ok: bool | None = None
@@ -83,15 +83,15 @@ class Row:
 
     @property
     def measured(self) -> str:
-        """Return the rule and its numbers, in one line."""
-        named = zip(("rule", "value", "limit"), (self.cells[0], *self.cells[2:]), strict=True)
-        return " · ".join(f"{name} {text}" for name, text in named if text)
+        """The rule and its numbers, in one line."""
+        columns = zip(("rule", "value", "limit"), (self.cells[0], *self.cells[2:]), strict=True)
+        return " · ".join(f"{name} {text}" for name, text in columns if text)
 
 
 @dataclass(frozen=True, eq=False)
 class PieceSheet:
-    """A piece on the page. All shapes are in mm, in one frame, seen from the lettered face. `key` is
-    unique; `source` is its file. `seen` is the outline as measured, `canonical` the nominal one,
+    """A piece on the page. All shapes are in mm, in one frame, seen from the lettered face. `key`
+    is unique; `source` is its file. `seen` is the outline as measured, `canonical` the nominal one,
     without clearance; None when it could not be read."""
 
     key: str
@@ -105,14 +105,14 @@ class PieceSheet:
 
     @property
     def faults(self) -> list[Row]:
-        """Return the failed rules, in the order of their numbers."""
+        """The failed rules, in the order of their numbers."""
         return [row for row in self.rows if not row.ok]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table with a heading and an introduction. Failed rows come first. `noun` is what a row is, such
-    as ``challenge``; rows that pass or fail are counted at the top of the page."""
+    """A table with a heading and an introduction. Failed rows come first. `noun` is what a row is,
+    such as ``challenge``; rows that pass or fail are counted at the top of the page."""
 
     title: str
     intro: str
@@ -123,8 +123,8 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class CheckSheet:
-    """The content of the page: the set's title, the print profile's name, the `findings` on the set as a
-    whole, and the pieces; those with failures come first."""
+    """The content of the page: the set's title, the print profile's name, the `findings` on the set
+    as a whole, and the pieces; those with failures come first."""
 
     title: str
     profile: str
@@ -140,13 +140,14 @@ def check_page(sheet: CheckSheet) -> str:
     def figure(piece: PieceSheet, scale: float) -> tuple[PieceSheet, Markup]:
         drawing = _Picture(piece, scale).drawing.element
         indent(drawing, space="")
-        return piece, Markup(tostring(drawing, encoding="unicode"))  # noqa: S704 (texts are escaped)
+        return piece, Markup(tostring(drawing, encoding="unicode"))  # noqa: S704 (escaped)
 
     sound = [piece for piece in sheet.pieces if not piece.faults]
     largest_mm = max(map(_extent_mm, sound), default=1.0)
+    faulty = [piece for piece in sheet.pieces if piece.faults]
     tallies = _tallies(sheet)
     failures = [
-        f"{failing} of {pluralize(count, noun)}" for noun, count, failing in tallies if failing
+        f"{failed} of {pluralize(count, noun)}" for noun, count, failed in tallies if failed
     ]
     return render_html(
         "check.html",
@@ -154,9 +155,7 @@ def check_page(sheet: CheckSheet) -> str:
         ok=not failures,
         verdict="Failed" if failures else "Passed",
         summary=f"Failures: {', '.join(failures)}." if failures else "All checks passed.",
-        faulty=[
-            figure(piece, _extent_mm(piece) / FAULTY_MM) for piece in sheet.pieces if piece.faults
-        ],
+        faulty=[figure(piece, _extent_mm(piece) / FAULTY_MM) for piece in faulty],
         sound=[figure(piece, largest_mm / SOUND_MM) for piece in sound],
         tallies=tallies,
         rules_head=RULES_HEAD,
@@ -170,14 +169,14 @@ def _tallies(sheet: CheckSheet) -> list[tuple[str, int, int]]:
     rows = [row for piece in sheet.pieces for row in piece.rows]
     failing = {row.cells[0] for row in rows if not row.ok}
     kept = {row.cells[0]: row.cells[0] not in failing for row in rows}
-    judged = [
+    verdicts = [
         ("piece", [not piece.faults for piece in sheet.pieces]),
         ("rule", list(kept.values())),
         ("set finding", [bool(row.ok) for row in sheet.findings]),
     ]
     for section in sheet.sections:
-        judged.append((section.noun, [row.ok for row in section.rows if row.ok is not None]))
-    return [(noun, len(oks), oks.count(False)) for noun, oks in judged if oks]
+        verdicts.append((section.noun, [row.ok for row in section.rows if row.ok is not None]))
+    return [(noun, len(oks), oks.count(False)) for noun, oks in verdicts if oks]
 
 
 def _bounds(piece: PieceSheet) -> list[float]:
@@ -199,12 +198,8 @@ class _Picture:
     def __init__(self, piece: PieceSheet, scale: float) -> None:
         self._scale = scale
         faults = dict(enumerate(piece.faults, start=1))
-        places = {
-            number: fault.where
-            for number, fault in faults.items()
-            if fault.where and not fault.where.is_empty
-        }
-        whole_piece = [number for number in faults if number not in places]
+        shapes = {number: fault.where for number, fault in faults.items() if fault.where}
+        whole_piece = [number for number in faults if number not in shapes]
         left, bottom, right, top = _bounds(piece)
         margin = scale * (_NUMBERED_MM if faults else _BARE_MM)
         wide = (scale * FAULTY_MM if faults else right - left) + 2 * margin
@@ -216,17 +211,16 @@ class _Picture:
         findings = [f"{number}: {row.cells[1]}" for number, row in faults.items()]
         description = "; ".join(findings) or "No failures."
         self.drawing = Drawing(*size, title, description, theme=None, scale=1 / scale)
-        outline = () if piece.canonical is None else (piece.canonical,)
         layers = {"seen": (piece.seen,), "recess": piece.recesses, "letter": piece.letters}
-        for name, shapes in (layers | {"canonical": outline}).items():
-            for shape in shapes:
+        layers["canonical"] = () if piece.canonical is None else (piece.canonical,)
+        for name, layer in layers.items():
+            for shape in layer:
                 self._trace(shape, name)
-        for number, place in places.items():
-            self._trace(place, "place", data_fault=str(number))
+        for number, shape in shapes.items():
+            self._trace(shape, "place", data_fault=str(number))
         if faults:
             ring = self._moved(box(left, bottom, right, top)).buffer(scale * _OUTSIDE_MM).exterior
-            moved = {number: self._moved(place) for number, place in places.items()}
-            self._callouts(moved, ring)
+            self._callouts({number: self._moved(shape) for number, shape in shapes.items()}, ring)
             self._whole_piece(whole_piece, foot)
             # A ruler at the lower right.
             length = max(mm for mm in _RULERS_MM if mm in (_RULERS_MM[0], min(mm, wide / 3.5)))
@@ -249,17 +243,17 @@ class _Picture:
             elif not part.is_empty:
                 self.drawing.line(part.coords, class_=f"{class_}-line", **data)
 
-    def _callouts(self, places: dict[int, BaseGeometry], ring: LinearRing) -> None:
-        """Draw numbers on a ring, each at the nearest free position, with a line to its place."""
-        count = max(int(ring.length / (self._scale * _APART_MM)), len(places))
+    def _callouts(self, shapes: dict[int, BaseGeometry], ring: LinearRing) -> None:
+        """Draw numbers on a ring, each at the nearest free position, with a line to its shape."""
+        count = max(int(ring.length / (self._scale * _APART_MM)), len(shapes))
         free = [ring.interpolate(i / count, normalized=True) for i in range(count)]
         positions = {}
-        for number, place in places.items():
-            # Rounded, so that the choice between equally near positions is the same on every machine.
-            nearest = min(free, key=lambda position: round(float(position.distance(place)), 3))
+        for number, shape in shapes.items():
+            # Rounded, so that of equally near positions every machine chooses the same.
+            nearest = min(free, key=lambda position: round(float(position.distance(shape)), 3))
             free.remove(nearest)
             positions[number] = nearest
-            end, _ = nearest_points(place, nearest)
+            end, _ = nearest_points(shape, nearest)
             self.drawing.line([(nearest.x, nearest.y), (end.x, end.y)], class_="leader")
             dot_mm = self._scale * _DOT_MM
             self.drawing.circle(end.x, end.y, dot_mm, class_="dot", data_fault=str(number))

@@ -24,9 +24,9 @@ number = partial(format_number, digits=3)
 class Drawing:
     """An SVG page. Coordinates are mm, x to the right and y up from the lower left.
 
-    Title and description are for screen readers. The theme is ``auto``, ``light`` or ``dark``; with None the
-    drawing has no paper, fonts or style, and its `element` goes into a page. With ``auto``, colours
-    with a class change on a dark page. The drawing is displayed at `scale`.
+    Title and description are for screen readers. The theme is ``auto``, ``light`` or ``dark``; with
+    None the drawing has no paper, fonts or style, and its `element` goes into a page. With
+    ``auto``, colours with a class change on a dark page. The drawing is displayed at `scale`.
 
     Example:
         >>> drawing = Drawing(10, 10, "a circle", theme="dark")
@@ -90,9 +90,8 @@ class Drawing:
     def text(self, x: float, y: float, text: str, size_mm: float, **style: str) -> None:
         """Draw a line of text that begins at a point on its baseline."""
         left, base = self._at(x, y).split(" ")
-        style = {"font_size": number(size_mm)} | (
-            self._text_style(style) if self._theme_name else style
-        )
+        style = self._text_style(style) if self._theme_name else style
+        style = {"font_size": number(size_mm)} | style
         add_element(self._parent, "text", x=left, y=base, **style).text = xml_text(text)
 
     def source(self) -> str:
@@ -120,14 +119,13 @@ class Drawing:
         rules = font_faces(*("".join(sorted(letters[bold])) for bold in (False, True)))
         if self._theme_name == "auto":
             classes = " ".join(element.get("class", "") for element in self.element.iter())
-            used = set(classes.split())
-            dark = list[str]()
-            for role in ROLES:
-                colour = getattr(DARK, role)
-                if role in used:
-                    dark.append(f".{_CLASS} .{role} {{ fill: {colour} }}")
-                if f"{role}-line" in used:
-                    dark.append(f".{_CLASS} .{role}-line {{ stroke: {colour} }}")
+            names = set(classes.split())
+            dark = [
+                f".{_CLASS} .{name} {{ {attribute}: {getattr(DARK, role)} }}"
+                for role in ROLES
+                for name, attribute in ((role, "fill"), (f"{role}-line", "stroke"))
+                if name in names
+            ]
             rules.append(f"@media (prefers-color-scheme: dark) {{ {' '.join(dark)} }}")
         return "\n" + "\n".join(rules) + "\n"
 

@@ -27,10 +27,10 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of everything but the pieces: `ink` for text and lines, `quiet` for secondary ones,
-    `ground` for a region to cover, `silhouette` for one without cells, `faint` for lines between
-    cells, `socket` for where a ball or a peg goes, `edge` for the dark line around pieces, and `joint`
-    for the light line inside it."""
+    """The colours of everything but the pieces: `ink` for text and lines, `quiet` for secondary
+    ones, `ground` for a region to cover, `silhouette` for one without cells, `faint` for lines
+    between cells, `socket` for where a ball or a peg goes, `edge` for the dark line around pieces,
+    and `joint` for the light line inside it."""
 
     name: str
     paper: str
@@ -44,8 +44,8 @@ class Theme:
     joint: str
 
     def filled(self, role: str, *names: str) -> dict[str, str]:
-        """Return the style of an area in the colour of a role. Its class has the role's name, by which
-        the theme ``auto`` changes the colour on a dark page."""
+        """Return the style of an area in the colour of a role. Its class has the role's name, by
+        which the theme ``auto`` changes the colour on a dark page."""
         return {"fill": getattr(self, role), "class_": " ".join((role, *names))}
 
     def lined(self, role: str, *names: str) -> dict[str, str]:
@@ -76,7 +76,7 @@ def font_path(bold: bool = False) -> Path:
 
 
 def font_faces(regular: str, bold: str) -> list[str]:
-    """Return ``@font-face`` rules with the glyphs of a drawing; others fall back to the reader's fonts."""
+    """Return ``@font-face`` rules with a drawing's glyphs; others are in the reader's fonts."""
     fonts = {400: subset_font(regular, bold=False), 700: subset_font(bold, bold=True)}
     return [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
@@ -88,22 +88,22 @@ def font_faces(regular: str, bold: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def subset_font(characters: str | None, bold: bool, web: bool = False) -> bytes:
-    """Return a TrueType font with some characters of a shipped one; empty if it has none of them. None
-    keeps all; for the `web` it is compressed (WOFF)."""
+    """Return a TrueType font with some characters of a shipped one; empty if it has none of them.
+    None keeps all; for the `web` it is compressed (WOFF)."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
     font = TTFont(io.BytesIO(font_path(bold).read_bytes()), recalcTimestamp=False, lazy=True)
-    wanted = set(font.getBestCmap())
+    codes = set(font.getBestCmap())
     if characters is not None:
-        wanted &= set(map(ord, characters))
-    if not wanted:
+        codes &= set(map(ord, characters))
+    if not codes:
         return b""
     options = Options(hinting=False, name_IDs=[])
     # Not needed for single lines.
     options.drop_tables += ("DSIG", "GDEF", "GPOS", "GSUB", "gasp", "kern")
     subsetter = Subsetter(options)
-    subsetter.populate(unicodes=wanted)
+    subsetter.populate(unicodes=codes)
     subsetter.subset(font)
     font.flavor = "woff" if web else None
     file = io.BytesIO()

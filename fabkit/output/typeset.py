@@ -59,8 +59,8 @@ def with_no_break_spaces(text: str) -> str:
 
 def replace_missing_glyphs(text: str, bold: bool) -> str:
     """Replace every character that the font lacks."""
-    known = font_characters(bold)
-    return "".join(char if char in known else REPLACEMENT for char in text)
+    characters = font_characters(bold)
+    return "".join(char if char in characters else REPLACEMENT for char in text)
 
 
 @lru_cache(maxsize=2)
@@ -107,7 +107,7 @@ def truncate_to_width(text: str, size_mm: float, width_mm: float, bold: bool = F
 def draw_sheet_heading(
     canvas: Canvas, at_mm: PointMm, title: str, summary: str, room_mm: float
 ) -> None:
-    """Draw the title of a sheet from its upper left corner, truncated to fit, and the line below."""
+    """Draw a sheet's title from its upper left corner, truncated to fit, and the line below."""
     x, y = at_mm[0], at_mm[1] - 6
     fitting = truncate_to_width(title, SHEET_TITLE_MM, room_mm, bold=True)
     canvas.text(x, y, fitting, SHEET_TITLE_MM, class_="title")

@@ -72,14 +72,14 @@ MAGNET_WARNING = (
     "once if one may have been swallowed."
 )
 GLUE_NOTE = (
-    "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose magnets "
-    "as it passes over them."
+    "Glue each magnet into its cavity (a drop of cyanoacrylate): the steel nozzle lifts loose "
+    "magnets as it passes over them."
 )
 #: How to find a pole.
 FIND_POLE = (
-    "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the face "
-    "that turns towards north is its north pole. Mark it with a pen: the face of another magnet that "
-    "sticks to it is a south pole."
+    "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the "
+    "face that turns towards north is its north pole. Mark it with a pen: the face of another magnet "
+    "that sticks to it is a south pole."
 )
 #: Where poles face in open recesses.
 _OPEN = "towards the back"
@@ -148,7 +148,6 @@ class SliceTotals:
         seconds: print time; None if not reported.
         grams: weight of each filament, including everything printed besides the pieces; None if not
             reported.
-        plates: number of plates.
     """
 
     slicer: str
@@ -271,29 +270,29 @@ class Bom:
         if self.pause_height_mm is not None:
             layer = layer_before_pause(self.pause_height_mm, self.profile)
             notes += [
-                f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put the "
-                "magnets in, then resume the print.",
+                f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put "
+                "the magnets in, then resume the print.",
                 GLUE_NOTE,
             ]
         coloured = [piece.piece for piece in self.pieces if piece.letter_mm3 or piece.tones_mm3]
         if coloured:
             notes.append(
-                f"{pluralize(len(coloured), 'piece')} in two colours: the printer must change filament "
-                "within a layer; otherwise set label.inlay none and cell.tones plain."
+                f"{pluralize(len(coloured), 'piece')} in two colours: the printer must change "
+                "filament within a layer; otherwise set label.inlay none and cell.tones plain."
             )
         fewest = math.ceil(self.grams / _SPOOL_G)
         if self.spools > max(1, fewest) and not coloured:
             grams = sorted(line.grams for line in self.filament)
             leftovers = f"{grams[0]:.1f} to {grams[-1]:.1f} g of each do, as samples or leftovers; "
             notes.append(
-                f"Colours are a suggestion: {leftovers if grams[-1] <= _SAMPLE_G else ''}in a single "
-                f"colour, the set needs only {pluralize(max(1, fewest), 'spool')}."
+                f"Colours are a suggestion: {leftovers if grams[-1] <= _SAMPLE_G else ''}in a "
+                f"single colour, the set needs only {pluralize(max(1, fewest), 'spool')}."
             )
         if not self.has_slicer_weight:
             notes.append(
-                "Filament is estimated from the meshes, to about 5 % of what PrusaSlicer needs with fabkit's "
-                "settings, without a prime tower; run `fabkit slice` for a slicer's numbers, including the "
-                "print time."
+                "Filament is estimated from the meshes, to about 5 % of what PrusaSlicer needs "
+                "with fabkit's settings, without a prime tower; run `fabkit slice` for a slicer's "
+                "numbers, including the print time."
             )
         if self.set_note:
             notes.append(f"{self.set_note[0].upper()}{self.set_note[1:]}.")
@@ -374,22 +373,22 @@ def make_bom(
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
         set_note: on the set's own defaults of the profile; empty for none.
-        filaments: the colours of those that the printer holds; see `fabkit.profiles.filaments.Filaments`.
+        filaments: the colours of those that the printer holds; see
+            `fabkit.profiles.filaments.Filaments`.
         forces: see `fabkit.printing.magnet_forces.magnet_forces`.
     """
     pieces = tuple(
         _piece_line(drawing, meshes[drawing.piece], profile, (tones or {}).get(drawing.piece))
         for drawing in drawings
     )
-    heights_mm = (drawing.pause_height_mm for drawing in drawings)
-    pauses_mm = [height_mm for height_mm in heights_mm if height_mm is not None]
+    pauses_mm = (drawing.pause_height_mm for drawing in drawings)
     return Bom(
         set_name,
         profile,
         pieces,
         tuple(_filament(pieces, profile, sliced, filaments)),
         sliced,
-        pauses_mm[0] if pauses_mm else None,
+        next((pause_mm for pause_mm in pauses_mm if pause_mm is not None), None),
         set_note,
         forces,
     )
@@ -422,16 +421,11 @@ def _filament(
 ) -> Iterator[FilamentLine]:
     """Yield a line for each colour name in the order of the pieces; letters and tones come last."""
     bodies = [(piece.colour, piece.piece, piece.count * piece.printed_mm3) for piece in pieces]
-    letters = [
-        (piece.letter_colour, "letters", piece.count * piece.letter_mm3)
-        for piece in pieces
-        if piece.letter_mm3
-    ]
-    tones = [
-        (piece.tone, "tones", piece.count * piece.tones_mm3) for piece in pieces if piece.tones_mm3
-    ]
+    letters = [(piece.letter_colour, "letters", piece.count * piece.letter_mm3) for piece in pieces]
+    tones = [(piece.tone, "tones", piece.count * piece.tones_mm3) for piece in pieces]
+    inlays = [[part for part in parts if part[2]] for parts in (letters, tones)]
     # What each extruder prints: bodies in all colours, then an inlay each; or what has its colour.
-    prints = [bodies, *filter(None, (letters, tones))]
+    prints = [bodies, *filter(None, inlays)]
     if filaments:
         parts = [part for of_extruder in prints for part in of_extruder]
         prints = [[part for part in parts if part[0] == filament] for filament in filaments]
@@ -460,19 +454,19 @@ def _polarity_notes(profile: Profile) -> list[str]:
     side = _CLOSED if profile.embedded else _OPEN
     if profile.polarity == "same":
         return [
-            f"Polarity: insert every magnet with the same pole {side}. Neighbours then repel each other, "
-            "and pieces stack; which pole it is does not matter."
+            f"Polarity: insert every magnet with the same pole {side}. Neighbours then repel each "
+            "other, and pieces stack; which pole it is does not matter."
         ]
     if profile.polarity == "alternating":
         return [
-            f"Polarity: north faces {side} in unmarked recesses, south in recesses marked by a dimple; "
-            "the pieces below list theirs from left to right, seen from the lettered face. Unlike "
-            "neighbours attract each other, like ones repel.",
+            f"Polarity: north faces {side} in unmarked recesses, south in recesses marked by a "
+            "dimple; the pieces below list theirs from left to right, seen from the lettered face. "
+            "Unlike neighbours attract each other, like ones repel.",
             FIND_POLE,
         ]
     return [
-        "Polarity: insert the magnets either way round. Like neighbours repel each other, unlike ones "
-        "attract; pieces may not stack."
+        "Polarity: insert the magnets either way round. Like neighbours repel each other, unlike "
+        "ones attract; pieces may not stack."
     ]
 
 
@@ -484,36 +478,31 @@ _FORMULA = ("=", "+", "-", "@")
 def bom_csv(bom: Bom) -> str:
     """Return the bill of materials as CSV: pieces, magnets, filament, total, notes."""
     profile = bom.profile
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     for piece in bom.pieces:
-        width, depth, height = (f"{round(side, 2):g}" for side in piece.size_mm)
+        size = f"{' x '.join(f'{round(side, 2):g}' for side in piece.size_mm)} mm"
         poles = " ".join(pole for pole, _ in piece.magnets)
-        row = {"item": "piece", "name": piece.piece, "count": piece.count}
-        row["size"] = f"{width} x {depth} x {height} mm"
-        rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
+        note = f"poles {poles}" if poles else ""
+        rows.append(("piece", piece.piece, piece.count, "", size, piece.colour, "", "", note))
     if bom.magnets:
-        count = bom.magnets + bom.jig_magnets
-        row = {"item": "magnet", "name": profile.magnet_grade, "count": count}
-        row["size"] = bom.magnets_size
+        grade, count = profile.magnet_grade, bom.magnets + bom.jig_magnets
         price, cost = f"{profile.magnet_price:.2f}", f"{bom.magnets_cost:.2f}"
-        rows.append(row | {"price": price, "cost": cost, "note": bom.packs_text})
+        rows.append(("magnet", grade, count, "", bom.magnets_size, "", price, cost, bom.packs_text))
+    filament, diameter = profile.filament, format_mm(profile.filament_diameter_mm)
+    price = f"{profile.filament_price:.2f}/kg"
     for line in bom.filament:
-        row = {"item": "filament", "name": profile.filament, "count": f"{line.grams:.1f}"}
-        row |= {"unit": "g", "size": format_mm(profile.filament_diameter_mm), "colour": line.name}
-        row |= {"price": f"{profile.filament_price:.2f}/kg", "cost": f"{line.cost:.2f}"}
-        rows.append(row | {"note": f"{line.metres:.2f} m for {' '.join(line.pieces)}"})
-    row = {"item": "spools", "name": profile.filament, "count": bom.spools, "unit": "1 kg"}
-    rows.append(row | {"note": bom.spools_text})
+        grams, cost = f"{line.grams:.1f}", f"{line.cost:.2f}"
+        note = f"{line.metres:.2f} m for {' '.join(line.pieces)}"
+        rows.append(("filament", filament, grams, "g", diameter, line.name, price, cost, note))
+    rows.append(("spools", filament, bom.spools, "1 kg", "", "", "", "", bom.spools_text))
     if bom.sliced:
-        plates = f"{pluralize(bom.sliced.plates, 'plate')}, according to {bom.sliced.slicer}"
+        note = f"{pluralize(bom.sliced.plates, 'plate')}, according to {bom.sliced.slicer}"
         minutes = "" if bom.sliced.seconds is None else round(bom.sliced.seconds / 60)
-        rows.append({"item": "print", "count": minutes, "unit": "min", "note": plates})
-    rows.append({"item": "total", "unit": profile.currency, "cost": f"{bom.cost:.2f}"})
-    rows += [{"item": "note", "note": note} for note in bom.notes]
-    cells = [[_harmless(row.get(column, "")) for column in _COLUMNS] for row in rows]
-    return csv_text([_COLUMNS, *cells])
+        rows.append(("print", "", minutes, "min", "", "", "", "", note))
+    rows.append(("total", "", "", profile.currency, "", "", "", f"{bom.cost:.2f}", ""))
+    rows += [("note", *[""] * 7, note) for note in bom.notes]
 
+    def escaped(cell: object) -> object:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
-def _harmless(cell: Any) -> Any:
-    """Escape a cell that a spreadsheet would take for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return csv_text([_COLUMNS, *(list(map(escaped, row)) for row in rows)])

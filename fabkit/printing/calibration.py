@@ -12,14 +12,14 @@ thickness  L = n + z
 tab, slot  L = s n - k and s n + k, with the kerf k of its axis
 =========  ==================================================================
 
-A line of plastic laid in a circle is pulled inwards and covers less on its outside than on its inside,
-both in proportion to its curvature, 2 / n. So holes lose ``b / n`` in addition to the constant ``a``,
-caused by the slicer's chords and the seam.
+A line of plastic laid in a circle is pulled inwards and covers less on its outside than on its
+inside, both in proportion to its curvature, 2 / n. So holes lose ``b / n`` in addition to the
+constant ``a``, caused by the slicer's chords and the seam.
 
 The model is linear in its parameters, so generalised least squares give their intervals. Each side
-scatters, and so do the readings of a calliper. Every length or diameter has two sides, so all have the
-same variance; but lengths that end at the same side are correlated, and treating them as independent
-gives intervals that are too short (83 % for the offset instead of 95 %).
+scatters, and so do the readings of a calliper. Every length or diameter has two sides, so all have
+the same variance; but lengths that end at the same side are correlated, and treating them as
+independent gives intervals that are too short (83 % for the offset instead of 95 %).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class MachineFit:
         residuals: of all measurements, in order, including outliers.
         covariance: of the values, in their order.
         quantile: factor from a standard error to half a 95 % interval.
-        held_mm: diameter as drawn of the widest recess that held a magnet, by trial; None if not tried.
+        held_mm: diameter as drawn of the widest recess that held a magnet, by trial, or None.
     """
 
     values: dict[str, Estimate]
@@ -148,7 +148,7 @@ class MachineFit:
 def read_measurements(
     paths: Sequence[Path], places: Mapping[int, CouponPlace]
 ) -> list[Measurement]:
-    """Read the measurements of one or several coupons, each a CSV file as `fabkit coupon` writes it.
+    """Read the measurements of coupons, each a CSV file as `fabkit coupon` writes it.
 
     Several readings of a place go in further columns, or in one column separated by spaces. Columns
     may be separated by semicolons, and lengths may have decimal commas.
@@ -171,15 +171,15 @@ def read_measurements(
             if not any(cell.strip() for cell in row):
                 continue
             try:
-                place = _place(row, places, source)
+                gauge = _place(row, places, source)
                 if mark == "," and len(row) == 5 and row[3].isdecimal() and row[4].isdecimal():
                     raise ValueError(
-                        f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or put "
-                        "semicolons between columns"
+                        f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or "
+                        "put semicolons between columns"
                     )
-                read = values.setdefault(place.number, [])
+                read = values.setdefault(gauge.number, [])
                 for cell in row[3:]:
-                    read += parse_values(cell, place)
+                    read += parse_values(cell, gauge)
             except ValueError as error:
                 errors.add(f"line {line}", str(error))
         errors.raise_if_any()
@@ -192,7 +192,7 @@ def read_measurements(
     return readings
 
 
-def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 1) -> Measurement:
+def mean_measurement(gauge: CouponPlace, values: Sequence[float], coupon: int = 1) -> Measurement:
     """Return the mean of one or several readings at a place.
 
     Raises:
@@ -200,33 +200,30 @@ def mean_measurement(place: CouponPlace, values: Sequence[float], coupon: int = 
     """
     low, high = min(values), max(values)
     if high - low > _MAX_APART_MM:
-        raise ValueError(f"{place.number}: {low:g} and {high:g} mm at one place; measure it again")
-    return Measurement(place, sum(values) / len(values), coupon)
+        raise ValueError(f"{gauge.number}: {low:g} and {high:g} mm at one place; measure it again")
+    return Measurement(gauge, sum(values) / len(values), coupon)
 
 
 def _place(row: Sequence[str], places: Mapping[int, CouponPlace], source: str) -> CouponPlace:
-    """Return the place of a line; raise ValueError if there is no such number.
-
-    Raises:
-        InputError: when the list is that of another coupon.
-    """
+    """Return the place of a line; raise a ValueError if there is no such number, and an InputError
+    if the list is that of another coupon."""
     number = row[0].strip()
     if not number.isdecimal() or int(number) not in places:
-        known = join_names([str(number) for number in places])
-        raise ValueError(f"there is no place {quote(number)}; choose from {known}")
-    place = places[int(number)]
+        numbers = join_names([str(number) for number in places])
+        raise ValueError(f"there is no place {quote(number)}; choose from {numbers}")
+    gauge = places[int(number)]
     nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
-    if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":
+    if row[1].strip() != gauge.what or nominal != f"{gauge.nominal_mm:.2f}":
         raise InputError.of(
             source,
-            f"belongs to another coupon: {number} is {quote(f'{row[1].strip()}, {nominal} mm')} there, and "
-            f"{quote(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the profile that the "
-            "coupon was made with, and add --laser for one that was cut",
+            f"belongs to another coupon: {number} is {quote(f'{row[1].strip()}, {nominal} mm')} "
+            f"there, and {quote(f'{gauge.what}, {gauge.nominal_mm:.2f} mm')} here; name the "
+            "profile that the coupon was made with, and add --laser for one that was cut",
         )
-    return place
+    return gauge
 
 
-def parse_values(text: str, place: CouponPlace) -> list[float]:
+def parse_values(text: str, gauge: CouponPlace) -> list[float]:
     """Parse the readings at a place in a text, in mm, separated by spaces; for a magnet, letters of
     recesses, whose diameters as drawn are returned.
 
@@ -244,11 +241,11 @@ def parse_values(text: str, place: CouponPlace) -> list[float]:
     """
     readings_mm: list[float] = []
     for word in text.strip().removesuffix("mm").split():
-        if place.kind == "magnet":
+        if gauge.kind == "magnet":
             if word.upper() not in [*RUNGS]:
-                known = f"{', '.join(RUNGS[:-1])} or {RUNGS[-1]}"
-                raise ValueError(f"expected the letter of a recess, {known}, found {quote(word)}")
-            readings_mm.append(rung_mm(place, word.upper()))
+                letters = f"{', '.join(RUNGS[:-1])} or {RUNGS[-1]}"
+                raise ValueError(f"expected the letter of a recess, {letters}, found {quote(word)}")
+            readings_mm.append(rung_mm(gauge, word.upper()))
             continue
         try:
             readings_mm.append(float(word.replace(",", ".")))
@@ -287,29 +284,21 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
         )
         raise InputError.of(
             "the values",
-            f"contradict each other more than a calliper or printer explains: {worst_ones}; measure "
-            "again and enter each value at its number",
+            f"contradict each other more than a calliper or printer explains: {worst_ones}; "
+            "measure again and enter each value at its number",
         )
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(kept) - len(names)))
     unsure = np.einsum("ij,jk,ik->i", design, cross, design)
     halves = quantile * scatter_mm * np.sqrt(np.maximum(1 - np.where(outliers, -1, 1) * unsure, 0))
     covariance: Vector = np.asarray(variance * cross, np.float64)
-    scales = np.array([float(name.startswith("scale")) for name in names])
-    values = {
-        name: Estimate(float(value), error, quantile * error)
-        for name, value, error in zip(
-            names, solution + scales, np.sqrt(np.diag(covariance)).tolist(), strict=True
-        )
-    }
+    values = solution + np.array([float(name.startswith("scale")) for name in names])
+    errors = np.sqrt(np.diag(covariance))
+    estimates = map(Estimate, values.tolist(), errors.tolist(), (quantile * errors).tolist())
+    places = [reading.name for reading in readings]
     return MachineFit(
-        values,
+        dict(zip(names, estimates, strict=True)),
         scatter_mm,
-        tuple(
-            Residual(reading.name, off, half, out)
-            for reading, off, half, out in zip(
-                readings, residuals.tolist(), halves.tolist(), outliers.tolist(), strict=True
-            )
-        ),
+        tuple(map(Residual, places, residuals.tolist(), halves.tolist(), outliers.tolist())),
         covariance,
         quantile,
         float(np.mean(held_mm)) if held_mm else None,
@@ -319,12 +308,11 @@ def fit_machine(readings: Sequence[Measurement]) -> MachineFit:
 def _without_outliers(
     design: Vector, off: Vector, correlations: Vector
 ) -> tuple[NDArray[np.int64], Vector, Vector, float]:
-    """Remove outliers one at a time: values whose studentised residual from a fit without them is too
-    large to be chance (Bonferroni's bound over all values).
+    """Remove outliers one at a time: values whose studentised residual from a fit without them is
+    too large to be chance (Bonferroni's bound over all values).
 
-    Returns:
-        The indices of the others, the solution, its covariance relative to the variance of a value,
-        and that variance.
+    Returns the indices of the others, the solution, its covariance relative to the variance of a
+    value, and that variance.
     """
     from scipy import stats
 
@@ -335,12 +323,12 @@ def _without_outliers(
         cross = np.asarray(np.linalg.inv(rows.T @ weights @ rows), np.float64)
         solution = cross @ rows.T @ weights @ values
         # Without a value, the sum of squares is less by its pull squared over its own part.
-        rest = weights - weights @ rows @ cross @ rows.T @ weights
-        pulls = rest @ values
-        own = np.maximum(np.diag(rest), 1e-9)
+        projection = weights - weights @ rows @ cross @ rows.T @ weights
+        pulls = projection @ values
+        leverage = np.maximum(np.diag(projection), 1e-9)
         variance = max(0.0, float(values @ pulls)) / spare
-        without = np.maximum(variance * spare - pulls**2 / own, 1e-12) / (spare - 1)
-        studentised = np.abs(pulls) / np.sqrt(own * without)
+        without = np.maximum(variance * spare - pulls**2 / leverage, 1e-12) / (spare - 1)
+        studentised = np.abs(pulls) / np.sqrt(leverage * without)
         worst = int(np.argmax(studentised))
         chance = 2 * stats.t.sf(studentised[worst], spare - 1) * len(kept)
         if chance > _CHANCE or spare - 1 < _MIN_SPARE:
@@ -349,11 +337,8 @@ def _without_outliers(
 
 
 def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
-    """Return the parameters, and the design matrix of the deviations from nominal.
-
-    Raises:
-        InputError: when these values do not determine all parameters.
-    """
+    """Return the parameters, and the design matrix of the deviations from nominal; raise an
+    InputError if these values do not determine all parameters."""
     rows = [_terms(reading.place) for reading in readings]
     names = [name for name in NAMES if any(name in row for row in rows)]
     design = np.array([[row.get(name, 0.0) for name in names] for row in rows])
@@ -361,37 +346,40 @@ def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
     if enough and np.linalg.matrix_rank(design) == len(names):
         return names, design
     message = "do not determine all parameters" if enough else f"are too few: {len(readings)}"
-    what = "outside and inside lengths of several sizes in X and in Y, and of holes two diameters or none"
-    if any(reading.place.kind in ("tab", "gap") for reading in readings):
-        what = "tabs and slots of several sizes in X and in Y"
-    raise InputError.of("the values", f"{message}; measure {what}")
+    remedy = (
+        "tabs and slots of several sizes in X and in Y"
+        if any(reading.place.kind in ("tab", "gap") for reading in readings)
+        else "outside and inside lengths of several sizes in X and in Y, and of holes two diameters "
+        "or none"
+    )
+    raise InputError.of("the values", f"{message}; measure {remedy}")
 
 
-def _terms(place: CouponPlace) -> dict[str, float]:
+def _terms(gauge: CouponPlace) -> dict[str, float]:
     """Return the factor of each parameter in the deviation from nominal at a place."""
-    n = place.nominal_mm
-    scale = f"scale_{place.axis}"
+    n = gauge.nominal_mm
+    scale = f"scale_{gauge.axis}"
     return {
         "step": {scale: n, "offset": 2.0},
         "slot": {scale: n, "offset": -2.0},
         "hole": {scale: n, "offset": -2.0, "hole_constant": -1.0, "hole_curvature": -1 / n},
         "foot": {scale: n, "offset": 2.0, "foot": 2.0},
         "height": {"height": 1.0},
-        "tab": {scale: n, f"kerf_{place.axis}": -1.0},
-        "gap": {scale: n, f"kerf_{place.axis}": 1.0},
-    }[place.kind]
+        "tab": {scale: n, f"kerf_{gauge.axis}": -1.0},
+        "gap": {scale: n, f"kerf_{gauge.axis}": 1.0},
+    }[gauge.kind]
 
 
 def _correlations(readings: Sequence[Measurement]) -> Vector:
     """Return the correlations of measurements: those that end at the same side share its error."""
     ends = dict[tuple[object, ...], Vector]()
     for row, reading in enumerate(readings):
-        place = reading.place
-        axis = "xyz".index(place.axis)
-        outwards = -1 if place.kind in ("slot", "gap", "hole") else 1
-        own = place.number if place.kind in ("hole", "height") else place.kind == "foot"
-        for end in [point_mm[axis] for point_mm in place.line_mm] or "+-":
-            side = (reading.coupon, place.part, axis, own, end)
+        gauge = reading.place
+        axis = "xyz".index(gauge.axis)
+        outwards = -1 if gauge.kind in ("slot", "gap", "hole") else 1
+        feature = gauge.number if gauge.kind in ("hole", "height") else gauge.kind == "foot"
+        for end in [point_mm[axis] for point_mm in gauge.line_mm] or "+-":
+            side = (reading.coupon, gauge.part, axis, feature, end)
             ends.setdefault(side, np.zeros(len(readings)))[row] = outwards
     shared = np.array([*ends.values()])
     both: Vector = shared.T @ shared + _CALLIPER_VARIANCE * np.eye(len(readings))
@@ -405,7 +393,8 @@ def _refuse_inches(readings: Sequence[Measurement]) -> None:
         raise InputError.of(
             "the values",
             f"look like inches ({reading.value_mm:g} at {reading.name}, which is "
-            f"{reading.place.nominal_mm:g} mm); switch the calliper to mm, or multiply them by 25.4",
+            f"{reading.place.nominal_mm:g} mm); switch the calliper to mm, or multiply them by "
+            "25.4",
         )
 
 
@@ -422,7 +411,7 @@ _SPREAD_SD = 2.0
 
 
 def calibrate_profile(profile: Profile, fit: MachineFit, name: str) -> tuple[Profile, list[str]]:
-    """Return a profile that compensates for a machine's errors, and notes on what the slicer must do.
+    """Return a profile that compensates for a machine's errors, and notes for the slicer.
 
     The given profile has the intended dimensions; the new one is called `name`.
 
@@ -449,16 +438,16 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
     if kerf_mm < 0:
         raise InputError.of(
             "the values",
-            f"imply a kerf of {format_mm(kerf_mm)}: tabs came out wider, and slots narrower, than drawn; "
-            "cut the coupon without kerf compensation, and enter each value at its number",
+            f"imply a kerf of {format_mm(kerf_mm)}: tabs came out wider, and slots narrower, than "
+            "drawn; cut the coupon without kerf compensation, and enter each value at its number",
         )
     notes = _scale_notes(fit, "the laser's software")
     apart = fit.estimate({"kerf_x": 1.0, "kerf_y": -1.0})
     if abs(apart.value) > apart.half:
         notes.append(
             f"the kerf is {format_mm(along.value)} in X and {format_mm(across.value)} in Y: the "
-            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check the "
-            "beam's focus and the belts"
+            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check "
+            "the beam's focus and the belts"
         )
     return replace(profile, kerf_mm=kerf_mm), notes
 
@@ -466,7 +455,6 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
 def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
     out_mm = fit.values["offset"].value
     notes = _scale_notes(fit, "the slicer")
-    has_holes = "hole_constant" in fit.values
     if profile.inset_mm + out_mm < 0:
         notes.append(
             f"sides print {format_mm(-out_mm)} too far in, which an inset of "
@@ -474,46 +462,44 @@ def _for_printer(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]
             f"{format_mm(-profile.inset_mm - out_mm)}, and calibrate again"
         )
     if fit.held_mm is not None:
-        notes.append(
-            f"a magnet was held by a recess drawn {format_mm(fit.held_mm)} wide: the press fit follows it"
-        )
-    if not has_holes:
+        drawn = format_mm(fit.held_mm)
+        notes.append(f"a magnet was held by a recess drawn {drawn} wide: the press fit follows it")
+    if "hole_constant" not in fit.values:
         notes.append("no holes were measured: recesses, holes for balls and sockets are unchanged")
-    if "height" in fit.values:
-        thick = fit.values["height"]
-        if abs(thick.value) > thick.half:
-            less = "down" if thick.value > 0 else "up"
-            notes.append(
-                f"adjust in the slicer: parts are {format_mm(abs(thick.value))} too "
-                f"{'thick' if thick.value > 0 else 'thin'}; move the first layer {less} by that "
-                "(Z offset)"
-            )
+    height = fit.values.get("height")
+    if height and abs(height.value) > height.half:
+        excess, remedy = ("thick", "down") if height.value > 0 else ("thin", "up")
+        notes.append(
+            f"adjust in the slicer: parts are {format_mm(abs(height.value))} too {excess}; move "
+            f"the first layer {remedy} by that (Z offset)"
+        )
     made = replace(profile, **_compensated_sizes(profile, fit))
     while made.lid == "sliding" and _slips_out(made) and made.lid_thickness_mm < 10 - made.layer_mm:
         made = replace(made, lid_thickness_mm=round(made.lid_thickness_mm + made.layer_mm, 6))
     if made.lid_thickness_mm > profile.lid_thickness_mm:
-        high = format_mm(made.lid_thickness_mm)
         notes.append(
-            f"lids are {high} thick (lid.thickness), so that the frame holds them with more clearance"
+            f"lids are {format_mm(made.lid_thickness_mm)} thick (lid.thickness), so that the frame "
+            "holds them with more clearance"
         )
     loss = _press_loss_mm(profile, fit)
-    known: dict[str, Any] = {
-        "offset_mm": round(out_mm, 4),
-        "offset_sd_mm": round(fit.values["offset"].error, 4),
-        "side_sd_mm": max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
-        "hole_loss_mm": round(loss[0], 4) if loss else 0.0,
-        "hole_sd_mm": round(math.hypot(fit.scatter_mm, loss[1]), 4) if loss else 0.0,
-    }
-    return replace(made, **known), notes
+    made = replace(
+        made,
+        offset_mm=round(out_mm, 4),
+        offset_sd_mm=round(fit.values["offset"].error, 4),
+        side_sd_mm=max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
+        hole_loss_mm=round(loss[0], 4) if loss else 0.0,
+        hole_sd_mm=round(math.hypot(fit.scatter_mm, loss[1]), 4) if loss else 0.0,
+    )
+    return made, notes
 
 
 def _press_loss_mm(profile: Profile, fit: MachineFit) -> tuple[float, float] | None:
-    """How much narrower than drawn a recess prints, for a magnet of the profile's diameter, and the
-    standard error; None if nothing is known.
+    """Return how much narrower than drawn a recess prints, for a magnet of the profile's diameter,
+    and the standard error; None if nothing is known.
 
-    The widest recess that held a magnet is narrower than it by half a step on average, more or less by
-    what a recess scatters. The fitted law knows the mean of many holes, but the magnet only by its
-    nominal diameter. Both are weighted by their errors.
+    The widest recess that held a magnet is narrower than it by half a step on average, more or less
+    by what a recess scatters. The fitted law knows the mean of many holes, but the magnet only by
+    its nominal diameter. Both are weighted by their errors.
     """
     law = None
     if "hole_constant" in fit.values:
@@ -535,15 +521,8 @@ def _press_loss_mm(profile: Profile, fit: MachineFit) -> tuple[float, float] | N
     return (trial_weight * trial_mm + law_weight * law_mm) / both, both**-0.5
 
 
-def _press_mm(fit: MachineFit, error_mm: float) -> float:
-    """How much wider than its magnet a true hole is for a press fit: less than nothing by twice the spread
-    of the printer's holes, within limits, so that few have play."""
-    spread_mm = math.hypot(fit.scatter_mm, error_mm)
-    return max(_TIGHTEST_MM, min(_PRESSED_MM, -_SPREAD_SD * spread_mm))
-
-
 def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
-    """The sizes of a profile, wider where the machine prints narrower, and vice versa."""
+    """Return the sizes of a profile, wider where the machine prints narrower, and vice versa."""
     out_mm = fit.values["offset"].value
     inset_mm = max(0.0, profile.inset_mm + out_mm)
     wider_mm = {
@@ -553,18 +532,12 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         "gap_max_mm": 2 * (inset_mm - profile.inset_mm),
         # The flat of a tip grows as its corners, of 112.5 degrees each, move out.
         "tip_flat_mm": -2 * out_mm * math.tan(math.radians(33.75)),
-        "ball_mm": -2 * out_mm,
-        "link_mm": -2 * out_mm,
-        "peg_mm": -2 * out_mm,
-        "cell_link_mm": -2 * out_mm,
-        "board_clearance_mm": out_mm,
-        "joint_mm": out_mm,
-        "channel_mm": 2 * out_mm,
-        "lid_clearance_mm": 2 * out_mm,
         # Bumps and hooks reach farther into the frame as both grow.
         "detent_mm": -2 * out_mm if profile.detent_mm else 0.0,
-        "snap_mm": -2 * out_mm,
     }
+    wider_mm |= dict.fromkeys(("ball_mm", "link_mm", "peg_mm", "cell_link_mm"), -2 * out_mm)
+    wider_mm |= {"snap_mm": -2 * out_mm, "board_clearance_mm": out_mm, "joint_mm": out_mm}
+    wider_mm |= {"channel_mm": 2 * out_mm, "lid_clearance_mm": 2 * out_mm}
     if "hole_constant" in fit.values:
         for key in ("glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
             drawn_mm = profile.magnet_diameter_mm + getattr(profile, key)
@@ -574,8 +547,11 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
         wider_mm["socket_mm"] = out_mm + socket_mm / 2
     if loss := _press_loss_mm(profile, fit):
         loss_mm, loss_sd_mm = loss
+        # Narrower than the magnet by twice the spread of the holes, within bounds: few have play.
+        spread_mm = math.hypot(fit.scatter_mm, loss_sd_mm)
+        press_mm = max(_TIGHTEST_MM, min(_PRESSED_MM, -_SPREAD_SD * spread_mm))
         # In other profiles a press fit relies on holes that print narrow; these do not.
-        press_mm = min(profile.press_mm, _press_mm(fit, loss_sd_mm))
+        press_mm = min(profile.press_mm, press_mm)
         wider_mm["press_mm"] = press_mm + loss_mm - profile.press_mm
     minimum_mm = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
     minimum_mm |= {"detent_mm": 0.01 if profile.detent_mm else 0.0, "snap_mm": 0.1}
@@ -593,7 +569,7 @@ def _compensated_sizes(profile: Profile, fit: MachineFit) -> dict[str, Any]:
 
 
 def _slips_out(profile: Profile) -> bool:
-    """Whether the frame would not reach far enough over a sliding lid."""
+    """Return whether the frame would not reach far enough over a sliding lid."""
     try:
         sliding_lid(profile.unit_mm, profile.unit_mm, profile)
     except DrawingError:

@@ -1,4 +1,4 @@
-"""Sheets for laser cutters and cutting plotters: the pieces of a set on as few sheets as possible."""
+"""Sheets for laser cutters and cutting plotters: a set's pieces on as few sheets as possible."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from fabkit.profiles.profile import Profile
 
 @dataclass(frozen=True)
 class CutSheet:
-    """One sheet and what is cut from it.
-
-    Attributes:
-        placed: the pieces at their places, in the given order.
-    """
+    """One sheet and the pieces that are cut from it, moved to their positions."""
 
     number: int
     width_mm: float
@@ -31,8 +27,8 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
     """Nest pieces on sheets, rotated but not turned over.
 
     ``laser.gap`` and ``laser.edge`` are distances of the paths, half a kerf outside the pieces, so
-    neighbouring cuts do not meet even without a gap. No piece is placed in the hole of another, which
-    might fall out before the piece is cut.
+    neighbouring cuts do not meet even without a gap. No piece is placed in the hole of another,
+    which might fall out before the piece is cut.
 
     Raises:
         InputError: when a piece is larger than a sheet.
@@ -44,9 +40,9 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         profile.sheet_edge_mm,
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
+    paths = {piece.piece: piece.path for piece in pieces}
+    copies = {piece.piece: piece.copies for piece in pieces}
     try:
-        paths = {piece.piece: piece.path for piece in pieces}
-        copies = {piece.piece: piece.copies for piece in pieces}
         nested = nest(with_copies(paths, copies), sheet_bin)
     except InputError as error:
         size = f"{format_mm(sheet_bin.width_mm)} x {format_mm(sheet_bin.depth_mm)}"

@@ -1,13 +1,14 @@
 """Forces between axially magnetised discs: how steel pulls a piece, and how magnets of neighbouring
 pieces push it sideways.
 
-A uniformly magnetised disc acts as two charged circles. The energy of two such circles, and so the
-force, is an integral of Bessel functions (Vokoun et al., "Magnetostatic interactions and forces
-between cylindrical permanent magnets", J. Magn. Magn. Mater. 321, 2009, for any sideways distance).
-Thick steel acts as a mirror: each magnet has an image behind the surface, with the same orientation.
+A uniformly magnetised disc acts as two charged circles. The energy of two such circles, and so
+the force, is an integral of Bessel functions (Vokoun et al., "Magnetostatic interactions and
+forces between cylindrical permanent magnets", J. Magn. Magn. Mater. 321, 2009, for any
+sideways distance). Thick steel acts as a mirror: each magnet has an image behind the surface,
+with the same orientation.
 
-Not modelled: the sheet of a fridge door, thinner than the field reaches, pulls less; magnets lose a few
-percent of their strength in their own field; and pieces may turn as well as slide.
+Not modelled: the sheet of a fridge door, thinner than the field reaches, pulls less; magnets lose a
+few percent of their strength in their own field; and pieces may turn as well as slide.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ _MU0 = 4e-7 * math.pi
 _MGOE = 1e5 / (4 * math.pi)
 #: The grade that is assumed where magnet.grade is not one of neodymium magnets.
 _USUAL_GRADE = 35
-#: Coating and roughness between a magnet and steel that touch: with this gap the pull of thirteen discs
-#: of a maker's catalog comes out within 9 %; without it, a quarter to two fifths too high.
+#: Coating and roughness between a magnet and steel that touch: with this gap the pull of thirteen
+#: discs of a maker's catalog comes out within 9 %; without it, a quarter to two fifths too high.
 _CONTACT_MM = 0.11
-#: A magnet slides along steel at this fraction of its pull, as makers state (supermagnete: 3.55 of 17.7 N
-#: for a disc of 10 x 3 mm); printed plastic grips better.
+#: A magnet slides along steel at this fraction of its pull, as makers state (supermagnete: 3.55 of
+#: 17.7 N for a disc of 10 x 3 mm); printed plastic grips better.
 FRICTION = 0.2
 #: Density of sintered neodymium magnets, in g/cm3.
 _MAGNET_DENSITY = 7.5
@@ -83,8 +84,8 @@ class Disc:
 
     @classmethod
     def of_grade(cls, diameter_mm: float, height_mm: float, grade: str) -> Disc:
-        """Return a disc of a neodymium grade, such as ``N42`` or ``N35SH``: the number is the energy
-        product in MGOe, which determines the remanence."""
+        """Return a disc of a neodymium grade, such as ``N42`` or ``N35SH``: the number is the
+        energy product in MGOe, which determines the remanence."""
         product = _MGOE * (_energy_product(grade) or _USUAL_GRADE)
         return cls(diameter_mm, height_mm, 2 * math.sqrt(_MU0 * product))
 
@@ -96,13 +97,8 @@ class Disc:
         )
 
     def forces_n(self, aside_mm: float, up_mm: float) -> tuple[float, float]:
-        """Return the forces on an equal magnet with the same orientation, in N: away from this one, and
-        upwards.
-
-        Args:
-            aside_mm: distance of the axes.
-            up_mm: height of its centre above that of this one.
-        """
+        """Return the forces on an equal magnet with the same orientation, in N: away from this one,
+        and upwards. Its axis is `aside_mm` away, and its centre `up_mm` higher."""
         from scipy.special import j0, j1
 
         radius_mm = self.diameter_mm / 2
@@ -128,11 +124,8 @@ class Disc:
         return -self.forces_n(0.0, self._image_mm(gap_mm))[1]
 
     def push_n(self, aside_mm: float, gap_mm: float | None = None) -> float:
-        """Return how hard an equal magnet beside it, with the same pole up, pushes it away, in N.
-
-        Args:
-            gap_mm: to the steel under both, whose images push as well; None without steel.
-        """
+        """Return how hard an equal magnet beside it, with the same pole up, pushes it away, in N;
+        with a gap to steel under both, images push as well."""
         push_n = self.forces_n(aside_mm, 0.0)[0]
         if gap_mm is not None:
             push_n += self.forces_n(aside_mm, self._image_mm(gap_mm))[0]
@@ -179,13 +172,12 @@ class MagnetForces:
     """The magnetic forces in a set.
 
     Attributes:
-        polarity: as in the profile; with ``free``, neighbours are as bad as they can be.
-        grade: as in the profile.
+        polarity, grade: as in the profile; with ``free``, neighbours are as bad as they can be.
         gap_mm: plastic or air between a magnet and the steel.
         pull_n: of thick steel on a magnet.
         solutions: how many were looked at.
-        on_steel: the piece that friction on an upright steel plate holds least, weight included; None
-            without solutions.
+        on_steel: the piece that friction on an upright steel plate holds least, weight included;
+            None without solutions.
         in_tray: the piece that its weight holds least, without steel.
     """
 
@@ -210,26 +202,27 @@ class MagnetForces:
     def sentences(self) -> list[str]:
         """The forces in sentences."""
         sentences = [
-            f"Steel pulls each magnet with {self.pull_n:.1f} N through {format_mm(self.gap_mm)} (thick "
-            "steel; the door of a fridge pulls less)."
+            f"Steel pulls each magnet with {self.pull_n:.1f} N through {format_mm(self.gap_mm)} "
+            "(thick steel; the door of a fridge pulls less)."
         ]
         if not _energy_product(self.grade):
             sentences.append(
-                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is no grade of "
-                "neodymium magnets."
+                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is no "
+                "grade of neodymium magnets."
             )
         if self.on_steel and self.in_tray:
             steel, tray = self.on_steel, self.in_tray
             held = "holds it" if steel.is_held else "does NOT hold it"
             sentences.append(
-                f"Magnets of neighbours push {steel.piece} in {steel.challenge} hardest: on steel with "
-                f"{steel.push_n:.2f} N, its weight included, and friction, {steel.hold_n:.2f} N, {held}."
+                f"Magnets of neighbours push {steel.piece} in {steel.challenge} hardest: on steel "
+                f"with {steel.push_n:.2f} N, its weight included, and friction, "
+                f"{steel.hold_n:.2f} N, {held}."
             )
-            moves = "it slides on a table, and only a full tray holds it"
+            slides = "it slides on a table, and only a full tray holds it"
             sentences.append(
-                f"Without steel, {tray.piece} in {tray.challenge} is pushed with {tray.push_n:.2f} N, and "
-                f"its weight gives {tray.hold_n:.2f} N of friction: "
-                f"{'it lies still' if tray.is_held else moves}."
+                f"Without steel, {tray.piece} in {tray.challenge} is pushed with {tray.push_n:.2f} "
+                f"N, and its weight gives {tray.hold_n:.2f} N of friction: "
+                f"{'it lies still' if tray.is_held else slides}."
             )
         return sentences
 
@@ -239,8 +232,9 @@ Solved = tuple[str, Mapping[str, frozenset[Cell]], int]
 
 
 def magnet_gap_mm(profile: Profile) -> float:
-    """Return the plastic or air between a magnet and what the piece's back lies on: an open recess is
-    deeper than the magnet, and a closed one printed with its back up has the air below the magnet.
+    """Return the plastic or air between a magnet and what the piece's back lies on: an
+    open recess is deeper than the magnet, and a closed one printed with its back up has
+    the air below the magnet.
 
     Example:
         >>> from fabkit.profiles.profile_file import load_profile
@@ -272,7 +266,7 @@ def magnet_forces(
     drawings = draft_all(puzzle, pieces, replace(made, faces="none"), draft_flat_piece)
     magnetic = {drawing.piece: drawing for drawing in drawings if drawing.recesses}
     entries = [*puzzle.entries, *shipped_entries(puzzle)]
-    known = [(entry.challenge.id, entry.solution, entry.halves) for entry in entries]
+    shipped = [(entry.challenge.id, entry.solution, entry.halves) for entry in entries]
     disc = Disc.of_profile(profile)
     gap_mm = magnet_gap_mm(profile)
     pull_n = disc.pull_n(gap_mm)
@@ -284,17 +278,19 @@ def magnet_forces(
     on_steel: list[Push] = []
     in_tray: list[Push] = []
     count = 0
-    for name, layout, halves in [*solutions, *known]:
+    for name, layout, halves in [*solutions, *shipped]:
         if not layout or not layout.keys() <= magnetic.keys():
             continue
         count += 1
-        places = _places(puzzle, magnetic, layout, halves, profile)
+        magnet_owners, points_mm, signs = _magnets(puzzle, magnetic, layout, halves, profile)
         for piece_id in layout:
             drawing = magnetic[piece_id]
             magnets = len(drawing.recesses)
             plastic_mm3 = drawing.outline.area * drawing.thickness_mm
             weight_n = magnets * disc.weight_n + _weight_n(plastic_mm3, _PLASTIC_DENSITY)
-            steel_n, tray_n = _net_pushes_n(places, piece_id, apart_mm, tables, profile.polarity)
+            steel_n, tray_n = _net_pushes_n(
+                magnet_owners == piece_id, points_mm, signs, apart_mm, tables, profile.polarity
+            )
             held_n = FRICTION * magnets * pull_n
             on_steel.append(Push(name, piece_id, steel_n + weight_n, held_n))
             in_tray.append(Push(name, piece_id, tray_n, FRICTION * weight_n))
@@ -313,46 +309,40 @@ def _strain(push: Push) -> float:
     return push.push_n / push.hold_n
 
 
-@dataclass(frozen=True)
-class _Places:
-    """All magnets of a solution: their pieces, places in mm, and 1 where north faces down, else -1."""
-
-    owners: NDArray[np.str_]
-    points_mm: Vector
-    signs: Vector
-
-
-def _places(
+def _magnets(
     puzzle: PuzzleSet,
     drawings: Mapping[str, FlatDrawing],
     layout: Mapping[str, frozenset[Cell]],
     halves: int,
     profile: Profile,
-) -> _Places:
-    """Return the magnets of a solution at their places."""
+) -> tuple[NDArray[np.str_], Vector, Vector]:
+    """Return the magnets of a solution: their pieces, their positions in mm, and 1 where north
+    faces down, else -1."""
     rows = []
     for piece_id, cells in layout.items():
-        own = puzzle.piece(piece_id).forms[0].cells
-        own = own if halves == 1 else subdivide(puzzle.lattice, own)
+        drawing, shape = drawings[piece_id], puzzle.piece(piece_id).forms[0].cells
+        shape = shape if halves == 1 else subdivide(puzzle.lattice, shape)
         unit_mm = profile.unit_mm / halves
-        matrix = place_flat_piece(
-            puzzle.lattice, own, cells, unit_mm, drawings[piece_id].thickness_mm
-        )
-        for recess in drawings[piece_id].recesses:
+        matrix = place_flat_piece(puzzle.lattice, shape, cells, unit_mm, drawing.thickness_mm)
+        for recess in drawing.recesses:
             x, y = matrix[:2, :2] @ recess.centre_mm + matrix[:2, 3]
             rows.append((piece_id, x, y, matrix[2, 2] * (-1 if recess.pole == "S" else 1)))
     owners, xs, ys, signs = zip(*rows, strict=True)
-    return _Places(np.array(owners), np.array([xs, ys]).T, np.array(signs))
+    return np.array(owners), np.array([xs, ys]).T, np.array(signs)
 
 
 def _net_pushes_n(
-    places: _Places, piece_id: str, apart_mm: Vector, tables: Sequence[Vector], polarity: str
+    is_own: NDArray[np.bool_],
+    points_mm: Vector,
+    signs: Vector,
+    apart_mm: Vector,
+    tables: Sequence[Vector],
+    polarity: str,
 ) -> list[float]:
     """Return the size of the net push on a piece, for each table of pushes by distance."""
-    is_own = places.owners == piece_id
-    steps = places.points_mm[is_own, None] - places.points_mm[None, ~is_own]
+    steps = points_mm[is_own, None] - points_mm[None, ~is_own]
     steps_mm = np.hypot(steps[..., 0], steps[..., 1])
-    signs = places.signs[is_own, None] * places.signs[None, ~is_own]
+    signs = signs[is_own, None] * signs[None, ~is_own]
     pushes = []
     for table_n in tables:
         # Nearly a power of the distance: interpolated between logarithms.

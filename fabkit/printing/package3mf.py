@@ -1,18 +1,19 @@
-"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours, filaments,
-plates, metadata, a picture, and the pause for the magnets.
+"""The contents of a 3MF file of a plate, a piece or a set: placed meshes, names, colours,
+filaments, plates, metadata, a picture, and the pause for the magnets.
 
-A file is for PrusaSlicer, or for OrcaSlicer and Bambu Studio (`Profile.slicer`): PrusaSlicer takes the
-triangles of a mesh apart, the others the components of an object; see `Package3mf.has_components`.
-The latter read plates, extruders and pauses only in a file that names Bambu Studio as its application,
-as OrcaSlicer's own files do, and that brings settings of its own. These are the fewest that their
-importers ask for (``src/libslic3r/Format/bbs_3mf.cpp``, ``src/slic3r/GUI/Plater.cpp``): the names of
-presets, and the filaments' colours. Everything else comes from the user's presets.
+A file is for PrusaSlicer, or for OrcaSlicer and Bambu Studio (`Profile.slicer`): PrusaSlicer takes
+the triangles of a mesh apart, the others the components of an object; see
+`Package3mf.has_components`. The latter read plates, extruders and pauses only in a file that names
+Bambu Studio as its application, as OrcaSlicer's own files do, and that brings settings of its own.
+These are the fewest that their importers ask for (``src/libslic3r/Format/bbs_3mf.cpp``,
+``src/slic3r/GUI/Plater.cpp``): the names of presets, and the filaments' colours. Everything else
+comes from the user's presets.
 
 Both families of slicers specify a pause by the height of the top of the layer *after* it, and pause
-before the first layer whose top is not below that. So the height written here is just above the pause
-height (the top of the last layer before the magnets): the pause height itself would pause one layer too
-early, with the cavity not yet at its full depth, and the top of the next layer would pause too late if
-the file is sliced with thinner layers.
+before the first layer whose top is not below that. So the height written here is just above the
+pause height (the top of the last layer before the magnets): the pause height itself would pause one
+layer too early, with the cavity not yet at its full depth, and the top of the next layer would
+pause too late if the file is sliced with thinner layers.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ from fabkit.profiles.profile import PRUSASLICER, Profile
 #: Between two beds in a file of several plates, as a part of the bed's size; as OrcaSlicer does
 #: (``LOGICAL_PART_PLATE_GAP`` in ``src/slic3r/GUI/PartPlate.hpp``).
 _BETWEEN_BEDS = 0.2
-#: What a file names as its application so that OrcaSlicer and Bambu Studio read it as a project. This
-#: version is that of OrcaSlicer's own files, and older than all that are in use: none warns of it.
+#: What a file names as its application so that OrcaSlicer and Bambu Studio read it as a
+#: project. This version is that of OrcaSlicer's own files, and older than all that are in use:
+#: none warns of it.
 _AS_PROJECT = "BambuStudio-01.10.01.50"
 #: Their settings.
 PROJECT_PART = "Metadata/project_settings.config"
@@ -60,7 +62,6 @@ class PrintInfo:
         name: the set's id, or the tool's.
         pieces: how many there are in all.
         credit: where the shapes come from.
-        licence: terms of use.
         filaments: the colours of those that the printer holds, the first being extruder 1; empty if
             parts keep their colours.
     """
@@ -155,8 +156,8 @@ def _package(
         filaments = info.filaments or (objects[0].solids[0].colour,)
         parts[PROJECT_PART] = _project_settings(filaments, len(pauses_mm), profile)
     elif is_coloured(profile) and (tower := tower_place_mm(profile)):
-        place = f'position_x="{tower[0]:g}" position_y="{tower[1]:g}" rotation_deg="0"'
-        parts[TOWER_PART] = f'{_XML}<wipe_tower_information bed_idx="0" {place}/>\n'.encode()
+        position = f'position_x="{tower[0]:g}" position_y="{tower[1]:g}" rotation_deg="0"'
+        parts[TOWER_PART] = f'{_XML}<wipe_tower_information bed_idx="0" {position}/>\n'.encode()
     patches = [_patch(drawing, matrix) for _, drawing, matrix in placed]
     return Package3mf(objects, metadata, thumbnail(patches), parts, as_project)
 
@@ -216,18 +217,15 @@ _XML = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 
 def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str, bytes]:
-    """Return the parts of a 3MF file that make slicers pause once on each plate.
+    """Return the parts of a 3MF file that make slicers pause at a height of each plate, if any.
 
-    Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints the
-    layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With layers of
-    0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause. Its part has no plates:
-    it has the first pause.
+    Tested with PrusaSlicer 2.5: with layers of 0.2 mm and a cavity that ends at 4.2 mm it prints
+    the layer that ends at 4.2 mm, pauses, and closes the cavity with the layer to 4.4 mm. With
+    layers of 0.1, 0.15 or 0.3 mm it also prints nothing over the cavity before the pause. Its part
+    has no plates: it has the first pause.
 
     OrcaSlicer's part follows its importer, which takes the G-code of the pause from the printer's
     preset, and has not been tried in the program.
-
-    Args:
-        pauses_mm: the height of the pause on each plate, or None for no pause.
 
     Raises:
         ValueError: when no layer ends at a pause height.
@@ -260,10 +258,9 @@ def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str
         f'<plate>\n<plate_info id="{plate}"/>\n<layer top_z="{top_mm}" {stop}</plate>\n'
         for plate, top_mm in tops_mm.items()
     )
+    roots = {PRUSA_PART: "custom_gcodes_per_print_z", ORCA_PART: "custom_gcodes_per_layer"}
+    contents = {PRUSA_PART: prusa, ORCA_PART: orca}
     return {
-        part: f"{_XML}<{root}>\n{content}</{root}>\n".encode()
-        for part, root, content in (
-            (PRUSA_PART, "custom_gcodes_per_print_z", prusa),
-            (ORCA_PART, "custom_gcodes_per_layer", orca),
-        )
+        part: f"{_XML}<{root}>\n{contents[part]}</{root}>\n".encode()
+        for part, root in roots.items()
     }

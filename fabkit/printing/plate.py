@@ -1,8 +1,8 @@
 """Print plates: the placement of pieces on beds.
 
 The frame of a plate is the bed's: x to the right, y to the back, z up, in mm, the origin at the
-bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the lettered
-face, its back at height 0.
+bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the
+lettered face, its back at height 0.
 
 Pieces printed face up keep their orientation. For face down a piece is rotated by 180 degrees about
 its y axis and lifted by its thickness: (x, y, z) becomes (-x, y, thickness - z), and its
@@ -13,7 +13,6 @@ counter-clockwise about z, and moved by its x and y. `mesh_transform` gives all 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,7 +29,7 @@ from fabkit.drawing.boards.parts import MIN_ROOM_MM
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.plate import PlateView, plate_sheet
+from fabkit.output.plate import plate_sheet
 from fabkit.printing.nesting.bin import (
     Bin,
     Placement,
@@ -56,10 +55,8 @@ class Plate:
     Attributes:
         number: from 1.
         placements: of each piece's `outline_from_above`.
-        pause_height_mm: where the print pauses for the magnets of all pieces on it; None for no
-            pause.
-        used: the part of the bed, without edge strip and reserved corner, that pieces cover, 0 to
-            1.
+        pause_height_mm: where the print pauses for the magnets of all pieces on it, or None.
+        used: the part of the free bed, without strip and corner, that pieces cover, 0 to 1.
     """
 
     number: int
@@ -73,10 +70,10 @@ def arrange_plates(
 ) -> list[Plate]:
     """Arrange pieces on as few plates as possible.
 
-    Pieces whose prints pause at different heights are never on one plate, nor are those of different
-    colours where the profile wants plates of a single one; pieces without a pause fit any. The corner
-    for a prime tower, at the back right, is reserved only for two colours. The pieces on a plate are
-    close together, in its middle or as near to it as the corner allows.
+    Pieces whose prints pause at different heights are never on one plate, nor are those of
+    different colours where the profile wants plates of a single one; pieces without a pause fit
+    any. The corner for a prime tower, at the back right, is reserved only for two colours. The
+    pieces on a plate are close together, in its middle or as near to it as the corner allows.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
@@ -89,9 +86,8 @@ def arrange_plates(
     nested: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _groups(drawings, profile):
-            of_group = {drawing.piece: outlines[drawing.piece] for drawing in group}
-            group_shapes = with_copies(of_group, copies)
-            bins = nest(group_shapes, bed, progress)
+            group_outlines = {drawing.piece: outlines[drawing.piece] for drawing in group}
+            bins = nest(with_copies(group_outlines, copies), bed, progress)
             nested += [(pause_mm, placements) for placements in bins]
     except InputError as error:
         least_mm = format_mm(MIN_ROOM_MM + 2 * profile.plate_edge_mm)
@@ -229,22 +225,16 @@ def plate_drawing(
 ) -> str:
     """Draw a plate from above, under the title of what is printed."""
     bed = bed_bin(profile)
-    pieces = [
-        (drawings[placement.name], mesh_transform(placement, drawings[placement.name]))
-        for placement in plate.placements
-    ]
-    view = PlateView(
-        title=title,
-        number=plate.number,
-        count=len(plates),
-        bed_mm=(bed.width_mm, bed.depth_mm),
-        edge_mm=bed.edge_mm,
-        corner_mm=bed.corner_mm,
-        pieces=tuple(pieces),
-        used=plate.used,
-        pause_height_mm=plate.pause_height_mm,
+    parts = [(drawings[each.name], each) for each in plate.placements]
+    return plate_sheet(
+        f"{title}, plate {plate.number} of {len(plates)}",
+        [(part, mesh_transform(placement, part)) for part, placement in parts],
+        (bed.width_mm, bed.depth_mm),
+        bed.edge_mm,
+        bed.corner_mm,
+        plate.used,
+        plate.pause_height_mm,
     )
-    return plate_sheet(view)
 
 
 def _refuse_too_high(drawings: Sequence[PartDrawing], profile: Profile) -> None:
@@ -263,33 +253,23 @@ def _refuse_too_high(drawings: Sequence[PartDrawing], profile: Profile) -> None:
 
 def _or_without(drawing: PartDrawing) -> str:
     """Return further advice on a board that is too large: pieces can be printed without boards."""
-    boarded = isinstance(drawing, BoardDrawing)
-    return ", or omit boards (board.make none)" if boarded else ""
+    return ", or omit boards (board.make none)" if isinstance(drawing, BoardDrawing) else ""
 
 
 def _groups(
     drawings: Sequence[PartDrawing], profile: Profile
 ) -> Iterator[tuple[float | None, list[PartDrawing]]]:
-    """Yield the parts that may share a plate, with their pause height."""
-    by_colour: dict[str, list[PartDrawing]] = defaultdict(list)
+    """Yield the parts that may share a plate, with their pause height, by colour and the lowest
+    pause first; those without a pause join the smallest group."""
+    by_colour: dict[str, dict[float | None, list[PartDrawing]]] = {}
     for drawing in drawings:
-        by_colour[drawing.colour if profile.plate_colours == "single" else ""].append(drawing)
-    for of_colour in by_colour.values():
-        yield from _by_pause(of_colour)
-
-
-def _by_pause(drawings: Sequence[PartDrawing]) -> list[tuple[float | None, list[PartDrawing]]]:
-    """Group pieces by pause height, the lowest first; those without a pause join the smallest group."""
-    groups: dict[float, list[PartDrawing]] = defaultdict(list)
-    for drawing in drawings:
-        if drawing.pause_height_mm is not None:
-            groups[drawing.pause_height_mm].append(drawing)
-    free = [drawing for drawing in drawings if drawing.pause_height_mm is None]
-    if not groups:
-        return [(None, free)]
-    host = min(groups, key=lambda height: (len(groups[height]), height))
-    groups[host] += free
-    return sorted(groups.items())
+        colour = drawing.colour if profile.plate_colours == "single" else ""
+        groups = by_colour.setdefault(colour, {})
+        groups.setdefault(drawing.pause_height_mm, []).append(drawing)
+    for groups in by_colour.values():
+        if len(groups) > 1 and (free := groups.pop(None, None)):
+            groups[min(groups, key=lambda height_mm: (len(groups[height_mm]), height_mm))] += free
+        yield from sorted(groups.items())
 
 
 def _centred(
@@ -297,17 +277,16 @@ def _centred(
 ) -> list[Placement]:
     """Place a bed's shapes close together, as near to its middle as its reserved corner allows."""
     close = nest_compactly(shapes, bed, placements, progress)
-    here = [placement.name for placement in placements]
-    moved = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
-    shapes = {name: shapes[name] for name in here}
-    sound = (layout for layout in moved if not layout_faults(shapes, bed, [layout]))
+    layouts = [shifted for layout in (close, placements) for shifted in _moved(layout, shapes, bed)]
+    shapes = {placement.name: shapes[placement.name] for placement in placements}
+    sound = (layout for layout in layouts if not layout_faults(shapes, bed, [layout]))
     return next(sound, list(placements))
 
 
 def _moved(
     placements: Sequence[Placement], shapes: Mapping[str, Polygon], bed: Bin
 ) -> list[list[Placement]]:
-    """Move placements together to the middle of the bed, or from there beside or below the corner."""
+    """Move placements together to the middle of the bed, or from there off the corner."""
     left, bottom, right, top = total_bounds(
         [placement.place(shapes[placement.name]) for placement in placements]
     )
@@ -319,8 +298,8 @@ def _moved(
     moves = [(dx, dy)]
     if bed.corner:
         free_x, free_y = (side - bed.gap_mm for side in bed.corner.bounds[:2])
-        beside = [(min(dx, free_x - right), dy), (dx, min(dy, free_y - top))]
-        moves += sorted(beside, key=lambda move: round(math.dist(move, (dx, dy)), 3))
+        alternatives = [(min(dx, free_x - right), dy), (dx, min(dy, free_y - top))]
+        moves += sorted(alternatives, key=lambda move: round(math.dist(move, (dx, dy)), 3))
     return [
         [
             replace(placement, x_mm=round(placement.x_mm + x, 7), y_mm=round(placement.y_mm + y, 7))

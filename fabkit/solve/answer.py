@@ -36,7 +36,7 @@ UNKNOWN = "unknown"
 _SEARCH_FIRST_S = 10.0
 #: The same before a count: what takes longer by search is counted faster along the frontier.
 _SEARCH_BEFORE_COUNT_S = 0.02
-#: The same where time is limited: the search has a lower bound if the frontier does not get to the end.
+#: The same where time is limited: the search has a lower bound if the frontier does not finish.
 _SEARCH_BEFORE_LIMITED_COUNT_S = 0.3
 #: Time limit for counting up to symmetry, which comes last and must not delay the other results.
 _SYMMETRY_S = 60.0
@@ -54,8 +54,8 @@ class Answer:
         count_labelled: the same with identical pieces distinguished; None if it does not follow.
         count_at_least: lower bound when `count` is None.
         count_up_to_symmetry: solutions that are not rotations (or, with flips, reflections) of each
-            other counted once; the boxes of a region, parts that do not touch, are moved one by one,
-            and equal ones change places. None if unknown.
+            other counted once; the boxes of a region, parts that do not touch, are moved one by
+            one, and equal ones change places. None if unknown.
         unique: whether there is exactly one solution, not up to symmetry; None if unknown.
         engine: the engine that decided; ``presolve`` if none was needed.
         nodes: the engine's measure of work.
@@ -83,16 +83,13 @@ def solve(
     budget: Budget | None = None,
     limit: int | None = None,
 ) -> Answer:
-    """Solve a challenge.
+    """Solve a challenge. The first ten thousand solutions of the answer have been checked again.
 
     Args:
         question: ``first``, ``count``, ``all`` or ``unique`` (is there exactly one solution?).
         engine_name: the engine to use; None selects one.
         budget: time limit and progress; None for no limit.
         limit: maximum number of solutions listed by ``all``.
-
-    Returns:
-        The answer. Its solutions (at most the first ten thousand) have been checked again.
 
     Raises:
         InputError: if the engine does not support the question or the challenge.
@@ -131,39 +128,32 @@ def _answer_question(
     if name is None:
         used, outcome = _run_best_engine(problem, question, budget, limit)
     else:
-        named = get_engine(name)
-        used = name
-        outcome = _run_engine(named, problem, question, budget, limit)
-        if outcome.complete and not named.trusted:  # confirmed, or corrected
+        engine, used = get_engine(name), name
+        outcome = _run_engine(engine, problem, question, budget, limit)
+        if outcome.complete and not engine.trusted:  # confirmed, or corrected
             second = _run_engine(get_engine("search"), problem, question, budget, limit)
             if not second.complete:
                 outcome = replace(max(outcome, second, key=lambda o: o.count), complete=False)
             elif outcome.count == second.count:
                 used = f"{name}, confirmed by search"
             else:
-                used = "search"
-                outcome = second
+                used, outcome = "search", second
     if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
         _, listed = _run_best_engine(problem, "first", budget, None)
         outcome = replace(outcome, solutions=listed.solutions)
     for solution in outcome.solutions[:_MAX_CHECKED]:
         if not problem.is_solved_by(solution):
             raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
-    count = outcome.count if outcome.complete else None
-    nothing = IMPOSSIBLE if outcome.complete else UNKNOWN
-    return Answer(
-        SOLVED if outcome.count else nothing,
-        engine=used,
-        count=count,
-        count_labelled=None if count is None else problem.labelled(count),
-        count_at_least=outcome.count if count is None and outcome.count else None,
-        count_up_to_symmetry=None
-        if count is None
-        else _count_up_to_symmetry(problem, count, budget),
-        unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
-        solutions=outcome.solutions,
-        nodes=outcome.nodes,
-    )
+    if outcome.complete:
+        count = outcome.count
+        answer = Answer(SOLVED if count else IMPOSSIBLE, count, problem.labelled(count))
+        by_symmetry = _count_up_to_symmetry(problem, count, budget)
+        answer = replace(answer, count_up_to_symmetry=by_symmetry, unique=count == 1)
+    else:
+        answer = Answer(SOLVED if outcome.count else UNKNOWN)
+        bound, unique = outcome.count or None, False if outcome.count > 1 else None
+        answer = replace(answer, count_at_least=bound, unique=unique)
+    return replace(answer, engine=used, solutions=outcome.solutions, nodes=outcome.nodes)
 
 
 def _run_best_engine(
@@ -173,11 +163,8 @@ def _run_best_engine(
     limit: int | None,
     wants_bound: bool = True,
 ) -> tuple[str, Outcome]:
-    """Try the engines, the one likely to be fastest first.
-
-    Args:
-        wants_bound: whether a count that the budget ends is of use.
-    """
+    """Try the engines, the one likely to be fastest first; `wants_bound` says whether a count that
+    the budget ends is of use."""
     if question == "all":
         return "search", _run_engine(get_engine("search"), problem, question, budget, limit)
     counting = question == "count"
@@ -204,11 +191,7 @@ def _run_best_engine(
 def _run_engine(
     engine: Engine, problem: ExactCoverProblem, question: str, budget: Budget, limit: int | None
 ) -> Outcome:
-    """Run one engine.
-
-    Raises:
-        InputError: if it does not support the question or the problem.
-    """
+    """Run one engine; raise an `InputError` if it does not support the question or the problem."""
     if not (engine.lists if question in ("first", "all") else engine.counts or question != "count"):
         cannot, able = "cannot list solutions", "--count or --unique"
         if not engine.counts:
@@ -220,25 +203,26 @@ def _run_engine(
         ask = {"first": engine.first, "unique": engine.unique, "count": engine.count}[question]
         return ask(problem, budget)
     except UnsupportedProblemError as error:
-        raise InputError.of(
-            "--engine", f"{engine.name} does not support this challenge: {error}"
-        ) from None
+        message = f"{engine.name} does not support this challenge: {error}"
+        raise InputError.of("--engine", message) from None
 
 
 def _count_up_to_symmetry(problem: ExactCoverProblem, count: int, budget: Budget) -> int | None:
     """Count by Burnside's lemma; None if it takes too long."""
     if not problem.all_symmetries:
         return None
-    left_s = _SYMMETRY_S if budget.left_s is None else min(_SYMMETRY_S, budget.left_s)
-    rest = Budget(left_s)
-    fixed = []
-    for symmetry in range(1, len(problem.symmetries)) if count else ():
-        fixed_by = fixed_problem(problem, symmetry)
-        _, outcome = _run_best_engine(fixed_by, "count", rest, None, wants_bound=False)
+    if not count:
+        return 0
+    left_s = budget.left_s
+    budget = Budget(_SYMMETRY_S if left_s is None else min(_SYMMETRY_S, left_s))
+    fixed_counts = []
+    for symmetry in range(1, len(problem.symmetries)):
+        fixed = fixed_problem(problem, symmetry)
+        _, outcome = _run_best_engine(fixed, "count", budget, None, wants_bound=False)
         if not outcome.complete:
             return None
-        fixed.append(outcome.count)
-    return burnside(count, fixed) if count else 0
+        fixed_counts.append(outcome.count)
+    return burnside(count, fixed_counts)
 
 
 @dataclass(frozen=True)
@@ -251,11 +235,8 @@ class StartCounts:
 
 
 def count_starts(encoded: EncodedChallenge, budget: Budget | None = None) -> StartCounts | None:
-    """Count the completions of every single placement and of every single-cell clue.
-
-    Returns:
-        The counts; None if the budget was spent first.
-    """
+    """Count the completions of every single placement and of every single-cell clue; None if the
+    budget was spent first."""
     problem = encoded.problem
     placements = dict.fromkeys(range(len(problem.options)), 0)
     clues = dict.fromkeys(product(range(problem.kind_count), range(problem.cell_count)), 0)

@@ -41,7 +41,7 @@ def make_certificate(
     statement = problem_document(encoded.puzzle, encoded.challenge)
     encoded = encoded.by_coordinates()
     infeasibility = find_infeasibility(encoded) if claim == "impossible" else None
-    stated: dict[str, Any] = {"answer": claim}
+    claim_record: dict[str, Any] = {"answer": claim}
     if infeasibility is not None and infeasibility.rule == "area":
         argument: dict[str, Any] = {"by": "area"}
     elif infeasibility is not None and infeasibility.rule == "colouring":
@@ -50,9 +50,8 @@ def make_certificate(
         name = f"{encoded.puzzle.name} {encoded.challenge.id}"
         argument, count, orbits = _by_transcript(encoded.problem, claim, budget, name)
         if claim == "count":
-            stated["count"] = count
-            stated["count_labelled"] = encoded.problem.labelled(count)
-            stated["count_up_to_symmetry"] = orbits
+            claim_record |= {"count": count, "count_labelled": encoded.problem.labelled(count)}
+            claim_record["count_up_to_symmetry"] = orbits
     budget.report(1.0)
     return {
         "kind": "fabkit certificate",
@@ -60,7 +59,7 @@ def make_certificate(
         "challenge": encoded.challenge.id,
         "problem": statement,
         "problem_sha256": json_sha256(statement),
-        "claim": stated,
+        "claim": claim_record,
         "argument": argument,
     }
 
@@ -87,38 +86,34 @@ def _by_transcript(
     }
     if not up_to_symmetry:
         return argument, search.count, None
-    counts = []
-    argument["fixed"] = []
+    fixed = []
     for symmetry in range(1, parts):
         # The symmetries are sorted, so the identity comes first.
-        fixed = MrvSearch(fixed_problem(problem, symmetry), record_items=True)
-        _run_search(fixed, budget.subtask(symmetry / parts, (symmetry + 1) / parts), claim, name)
-        counts.append(fixed.count)
-        argument["fixed"].append(fixed.items)
-    return argument, search.count, burnside(search.count, counts)
+        fixed.append(MrvSearch(fixed_problem(problem, symmetry), record_items=True))
+        part = budget.subtask(symmetry / parts, (symmetry + 1) / parts)
+        _run_search(fixed[-1], part, claim, name)
+    argument["fixed"] = [each.items for each in fixed]
+    return argument, search.count, burnside(search.count, [each.count for each in fixed])
 
 
 def _run_search(
     search: MrvSearch, budget: Budget, claim: str, name: str, limit: int | None = None
 ) -> None:
-    """Search to the end or to `limit` solutions.
-
-    Raises:
-        InputError: if it takes too many nodes; the message estimates the size of the tree.
-        BudgetSpentError: if the time is up.
-    """
-    counting = claim == "count"
-    over = False
-    maximum = MAX_COUNT_NODES if counting else MAX_NODES
+    """Search to the end or to `limit` solutions; raise an InputError with an estimate of the size
+    of the tree if it takes too many nodes."""
+    maximum, noun, advice = MAX_NODES, "proof", ""
+    if claim == "count":
+        maximum, noun = MAX_COUNT_NODES, "count"
+        advice = ", so certify impossibility or uniqueness instead"
+    is_complete = False
     for ended in run_in_slices(search, limit, maximum + 1):
-        over = ended
+        is_complete = ended
         budget.report(search.progress())
-    if not over:
-        advice = ", so certify impossibility or uniqueness instead" if counting else ""
+    if not is_complete:
         expected = float(f"{search.nodes / max(search.progress(), 1e-12):.1g}")
         raise InputError.of(
             name,
-            f"the transcript of its {'count' if counting else 'proof'} would have about "
-            f"{expected:,.0f} nodes; a certificate takes at most {maximum:,}{advice}",
+            f"the transcript of its {noun} would have about {expected:,.0f} nodes; a certificate "
+            f"takes at most {maximum:,}{advice}",
         )
     budget.report(1.0)

@@ -68,7 +68,7 @@ def difficulty(
     budget: Budget | None = None,
     patient: bool = False,
 ) -> Difficulty | None:
-    """Rate a problem.
+    """Rate a problem; None if the first probes find no solution, or the time is up.
 
     Args:
         problem: the problem without given pieces.
@@ -76,9 +76,6 @@ def difficulty(
         budget: time limit; progress is not reported.
         patient: go on if the first probes find no solution. A probe that gives up counts its tries
             so far, so the rating is then a lower bound.
-
-    Returns:
-        The rating; None if the first probes find no solution, or the time is up.
     """
     budget = budget or Budget()
     try:
@@ -114,11 +111,7 @@ def _node_limit(problem: ExactCoverProblem, nodes: int) -> int:
 def _probe(
     problem: ExactCoverProblem, seed: int, budget: Budget
 ) -> tuple[int, tuple[int, ...] | None]:
-    """Return tries and solution of one search in shuffled order; None if it gives up.
-
-    Raises:
-        BudgetSpentError: if the time is up.
-    """
+    """Return tries and solution of one search in shuffled order; None if it gives up."""
     maximum = _node_limit(problem, _MAX_TRIES)
     nodes, solution = search_shuffled(problem, random.Random(seed), maximum, budget)  # noqa: S311
     return (maximum if solution is None else nodes), solution
@@ -129,7 +122,6 @@ class SolvingStep:
     """The next piece that a person would find, and the reason.
 
     Attributes:
-        piece: the id of the piece.
         why: ``cell``: nothing else covers the cell; ``piece``: the piece fits nowhere else;
             ``hole``: anything else leaves a hole, or a piece that fits nowhere; ``fewest``: nothing
             is forced, and this cell or piece has the fewest options.
@@ -158,19 +150,14 @@ class SolvingStep:
 
 
 def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
-    """Return the order in which a person would find the free pieces of a known solution, and why.
+    """Return a step for each free piece of a known solution, in the order in which a person would
+    find them.
 
     Forced pieces come first: for a cell that only one placement covers, else a piece with only one
     placement; the largest first. If nothing is forced, the placements on cells and of pieces with
     few options are tried by looking ahead, and those dropped that leave a cell or a piece without
     an option. If that forces nothing either, the cell or piece with the fewest options is next. An
     entry takes some 20 ms.
-
-    Args:
-        entry: a board, start, challenge or snowflake with its solution; see `Entry.halves`.
-
-    Returns:
-        One step for each piece of the solution that is not given.
 
     Raises:
         ValueError: if the entry has no solution.
@@ -196,11 +183,11 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
     puzzle = replace(puzzle, pieces=tuple(pieces))
     encoded = to_exact_cover(puzzle, entry.challenge).by_coordinates()
     cells = encoded.cells
-    placed = encoded.encode(entry.solution)
+    piece_of = encoded.encode(entry.solution)
     return tuple(
-        SolvingStep(placed[place], why, cells[item] if item < len(cells) else None, options)
-        for place, why, item, options in _SolvingState(encoded.problem, placed).steps()
-        if placed[place]
+        SolvingStep(piece_of[option], why, cells[item] if item < len(cells) else None, options)
+        for option, why, item, options in _SolvingState(encoded.problem, piece_of).steps()
+        if piece_of[option]
     )
 
 
@@ -222,11 +209,10 @@ class _SolvingState:
     def __init__(self, problem: ExactCoverProblem, solution: Iterable[int]) -> None:
         cells, kinds = problem.cell_count, problem.kind_count
         rows = [(*option.cells, cells + option.kind) for option in problem.options]
-        self._lookahead_options = (
-            _MAX_LOOKAHEAD_OPTIONS if problem.pieces_used <= _MAX_LOOKAHEAD_PIECES else 0
-        )
+        looks_ahead = problem.pieces_used <= _MAX_LOOKAHEAD_PIECES
+        self._lookahead_options = _MAX_LOOKAHEAD_OPTIONS if looks_ahead else 0
         self._cell_count = cells
-        self._left = {place: rows[place] for place in solution}
+        self._left = {option: rows[option] for option in solution}
         # How often each item is still to be covered, and which items need not be.
         self._copies = np.array([1] * cells + list(problem.copies))
         self._done = np.repeat([False, problem.pieces_count is not None], [cells, kinds])
@@ -238,10 +224,8 @@ class _SolvingState:
         self._update_masks()
 
     def steps(self) -> Iterator[tuple[int, str, int, int]]:
-        """Yield placement, reason, item and number of options of each step; see `SolvingStep`.
-
-        The last step places the last piece.
-        """
+        """Yield placement, reason, item and number of options of each step, to the last piece; see
+        `SolvingStep`."""
         while self._left:
             options = self._options(np.ones_like(self._good))
             looks_ahead = options.min() > 1
@@ -260,12 +244,10 @@ class _SolvingState:
             yield placement, "fewest" if fewest > 1 else reason, item, fewest
             self._place(placement)
 
-    def _options(self, wanted: BoolArray) -> IntArray:
-        """Count the wanted placements that cover each item; `_UNCONSTRAINED` for secondary items.
-
-        For a kind with several copies, all but one are subtracted.
-        """
-        items = self._items[np.repeat(wanted, self._lengths)]
+    def _options(self, rows: BoolArray) -> IntArray:
+        """Count the placements in these rows that cover each item; `_UNCONSTRAINED` for secondary
+        items. For a kind with several copies, all but one are subtracted."""
+        items = self._items[np.repeat(rows, self._lengths)]
         counts: IntArray = np.bincount(items, minlength=len(self._copies)) + 1 - self._copies
         counts[self._done] = _UNCONSTRAINED
         return counts
@@ -285,9 +267,9 @@ class _SolvingState:
 
     def _is_dead_end(self, placement: int) -> bool:
         """Return whether a placement leaves a cell or a piece without an option."""
-        beside = self._masks[self._good & ~self._meets(placement)]
-        there = np.bitwise_or.reduce(beside, axis=0) | self._masks[placement]
-        return bool((self._wanted & ~there).any())
+        compatible = self._masks[self._good & ~self._meets(placement)]
+        coverable = np.bitwise_or.reduce(compatible, axis=0) | self._masks[placement]
+        return bool((self._primary & ~coverable).any())
 
     def _meets(self, placement: int) -> BoolArray:
         """Return which placements exclude one: those on its cells, and those of its kind if that
@@ -298,9 +280,9 @@ class _SolvingState:
     def _place(self, row: int) -> None:
         """Place a piece of the solution, and drop placements that no longer fit."""
         meets = self._meets(int(np.flatnonzero(self._rows == row)[0]))
-        own = np.array(self._left.pop(row))
-        self._done[own] |= self._copies[own] == 1
-        self._copies[own] = np.maximum(self._copies[own] - 1, 1)
+        items = np.array(self._left.pop(row))
+        self._done[items] |= self._copies[items] == 1
+        self._copies[items] = np.maximum(self._copies[items] - 1, 1)
         self._update_masks()
         fits = ~meets & (self._rows != row)
         self._items = self._items[np.repeat(fits, self._lengths)]
@@ -311,4 +293,4 @@ class _SolvingState:
     def _update_masks(self) -> None:
         """Update the masks of the items that must be covered, and of those with one copy."""
         groups = [np.flatnonzero(items).tolist() for items in (~self._done, self._copies == 1)]
-        self._wanted, self._single = bitmasks(*to_csr(groups), len(self._copies))
+        self._primary, self._single = bitmasks(*to_csr(groups), len(self._copies))

@@ -28,9 +28,9 @@ class EncodedChallenge:
     """A challenge as an exact cover problem, with the data to decode solutions.
 
     Given pieces and their cells are not part of the problem. `cells` are the free cells by their
-    number in the problem, `kinds` the ids of the identical pieces of each kind; cells that stay open
-    are covered by a last kind without pieces. `box_count` is the number of parts of the region that do
-    not touch, which are moved one by one.
+    number in the problem, `kinds` the ids of the identical pieces of each kind; cells that stay
+    open are covered by a last kind without pieces. `box_count` is the number of parts of the region
+    that do not touch, which are moved one by one.
     """
 
     puzzle: PuzzleSet
@@ -121,7 +121,7 @@ class EncodedChallenge:
         }
 
     def by_coordinates(self) -> EncodedChallenge:
-        """Renumber the problem as in a certificate: cells sorted by (x, y), and options by these."""
+        """Renumber the problem as in a certificate: cells by (x, y), and options by these."""
         old = self.problem
         order = sorted(range(old.cell_count), key=self.cells.__getitem__)
         number = {cell: new for new, cell in enumerate(order)}
@@ -140,21 +140,22 @@ class EncodedChallenge:
 def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
     """Encode a challenge as an exact cover problem.
 
-    Its cells are ordered so that placements span few of them: lines along the region's short side.
-    Clues leave out placements; the cells of given pieces that contradict one stay bare, with no option
-    at all. Cells that stay open are covered by one more kind without pieces, with an option for each
-    cell.
+    Its cells are ordered so that placements span few of them: lines along the region's short
+    side. Clues leave out placements; the cells of given pieces that contradict one stay bare,
+    with no option at all. Cells that stay open are covered by one more kind without pieces, with
+    an option for each cell.
 
     Raises:
-        InputError: if the problem has too many placements, or some of the pieces must leave cells open.
+        InputError: if the problem has too many placements, or some of the pieces must
+            leave cells open.
     """
     name = f"{puzzle.name} {challenge.id}"
     if challenge.pieces_count is not None and challenge.open_count:
         message = "uses some of its pieces to fill the region exactly, so no cell may stay open"
         raise InputError.of(name, message)
-    given = {given_piece.piece for given_piece in challenge.given}
+    given_ids = {given_piece.piece for given_piece in challenge.given}
     region = challenge.region.difference(*(given_piece.cells for given_piece in challenge.given))
-    ids = [piece for piece in challenge.pieces if piece not in given]
+    ids = [piece for piece in challenge.pieces if piece not in given_ids]
     pieces = puzzle.select(ids) if ids else ()
     classes = group_identical(puzzle.lattice, pieces, challenge.flips, challenge.clues)
     covers: list[list[frozenset[Cell]]] = []
@@ -191,7 +192,7 @@ def to_exact_cover(puzzle: PuzzleSet, challenge: Challenge) -> EncodedChallenge:
         copies,
         tuple(options),
         (),
-        None if count is None else count - len(given),
+        None if count is None else count - len(given_ids),
         open_cells=bool(challenge.open_count),
     )
     boxes = _boxes(puzzle.lattice, challenge.region, cells)
@@ -221,8 +222,8 @@ def group_identical(
 ) -> dict[Images, list[Piece]]:
     """Group identical pieces: those with equal images, marks included.
 
-    If clues state colours, pieces of other colours differ; a piece named by a clue is identical to no
-    other.
+    If clues state colours, pieces of other colours differ; a piece named by a clue is
+    identical to no other.
     """
     with_colours = any(clue.colour for clue in clues)
     named = {clue.piece for clue in clues}
@@ -248,16 +249,16 @@ def _order(
     if not sample:
         return tuple(sorted(region))
     cells = list(region)
-    places = np.array(cells)
+    points = np.array(cells)
     index_of = {cell: index for index, cell in enumerate(cells)}
     covered = np.array([index_of[cell] for cover in sample for cell in cover])
     starts = np.cumsum([0, *map(len, sample[:-1])])
     best: tuple[int, list[int]] | None = None
-    # Along x, y and the diagonals, both ways. Vectors are doubled, so that they stay whole under a sixth
-    # of a turn, which halves them.
+    # Along x, y and the diagonals, both ways. Vectors are doubled, so that they stay whole under a
+    # sixth of a turn, which halves them.
     sweeps = (((2, 0), (0, 2)), ((2, 2), (-2, 2)))
     for symmetry, (across, along) in product(lattice.moves(False), sweeps):
-        order = np.lexsort((places @ symmetry(along), places @ symmetry(across)))
+        order = np.lexsort((points @ symmetry(along), points @ symmetry(across)))
         numbers = np.argsort(order)[covered]
         last = np.maximum.reduceat(numbers, starts)
         span = int((last - np.minimum.reduceat(numbers, starts)).sum())
@@ -275,7 +276,7 @@ def _with_symmetries(
     flips: bool,
     kinds: Sequence[Images],
 ) -> ExactCoverProblem:
-    """Return the problem with its symmetries: all, or if they are too many, those of the whole region."""
+    """Return the problem with all its symmetries, or if too many, those of the whole region."""
     limit = max(_FEW_SYMMETRIES, min(MAX_SYMMETRIES, MAX_IMAGES // max(1, len(problem.options))))
     for parts in (boxes, [cells] if cells else []):
         permutations = _symmetries(lattice, parts, cells, flips, kinds, problem.copies)
@@ -296,8 +297,8 @@ def _symmetries(
     """Yield the symmetries of the problem as permutations of cells and kinds, the identity first.
 
     Boxes are moved one by one, and equal ones change places. If pieces may not be turned over,
-    reflections count only if some kinds are each other's mirror images, with as many copies, and all
-    others their own; then all boxes are reflected at once.
+    reflections count only if some kinds are each other's mirror images, with as many copies, and
+    all others their own; then all boxes are reflected at once.
     """
     number = {cell: index for index, cell in enumerate(cells)}
     same = tuple(range(len(cells), len(cells) + len(kinds)))
@@ -345,8 +346,8 @@ def _arrangements(
 ) -> Iterator[tuple[Cell, ...]]:
     """Yield the ways to move each box onto a box of its own, as the images of all cells in order.
 
-    There may be millions, so none is made before it is asked for. `taken` are the boxes that the first
-    ones are moved onto, `images` the images of their cells.
+    There may be millions, so none is made before it is asked for. `taken` are the boxes that the
+    first ones are moved onto, `images` the images of their cells.
     """
     if len(taken) == len(maps):
         yield images
@@ -357,7 +358,7 @@ def _arrangements(
 
 
 def _boxes(lattice: Lattice, region: frozenset[Cell], cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return the cells to cover of each box: a part of the region that touches no other, even at a corner."""
+    """Return the cells to cover of each box: a part of the region that touches no other."""
     cells_at: dict[Point, list[Cell]] = {}
     for cell in sorted(region):
         for corner in lattice.ring(cell):
@@ -371,9 +372,9 @@ def _boxes(lattice: Lattice, region: frozenset[Cell], cells: Sequence[Cell]) -> 
         waiting.remove(cell)
         box = [cell]
         for member in box:  # grows while it is read
-            beside = {other for corner in lattice.ring(member) for other in cells_at[corner]}
-            box += sorted(beside & waiting)
-            waiting -= beside
+            neighbours = {other for corner in lattice.ring(member) for other in cells_at[corner]}
+            box += sorted(neighbours & waiting)
+            waiting -= neighbours
         boxes.append([member for member in sorted(box) if member in to_cover])
     return list(filter(None, boxes))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 
@@ -23,10 +23,7 @@ Permutation = tuple[int, ...]
 
 @dataclass(frozen=True, order=True)
 class Option:
-    """A placement of a piece (or, in a problem of orbits, of several copies at once).
-
-    `cells` are ascending.
-    """
+    """A placement of a piece (or, in a problem of orbits, of several copies) on ascending cells."""
 
     kind: int
     cells: tuple[int, ...]
@@ -37,8 +34,8 @@ class Option:
 class ExactCoverProblem:
     """Cells and kinds of pieces as items, placements as options.
 
-    Every cell is covered exactly once. All copies of all kinds are used, or `pieces_count` pieces in
-    all.
+    Every cell is covered exactly once. All copies of all kinds are used, or
+    `pieces_count` pieces in all.
 
     Attributes:
         cell_count: number of cells, numbered from 0 in the order in which engines scan them.
@@ -96,9 +93,7 @@ class ExactCoverProblem:
 
     def size(self, kind: int) -> int:
         """Return the number of cells of a kind's largest option; 0 if it has none."""
-        return max(
-            (len(self.options[position].cells) for position in self.by_kind[kind]), default=0
-        )
+        return max((len(self.options[option].cells) for option in self.by_kind[kind]), default=0)
 
     @cached_property
     def by_cell(self) -> tuple[tuple[int, ...], ...]:
@@ -110,7 +105,7 @@ class ExactCoverProblem:
         return tuple(map(tuple, positions))
 
     def constraints(self) -> Iterator[tuple[int, int, dict[int, int]]]:
-        """Yield linear constraints on solutions: minimum, maximum, and weights by option position."""
+        """Yield linear constraints on solutions: minimum, maximum, weights by option position."""
         for options in self.by_cell:
             yield 1, 1, dict.fromkeys(options, 1)
         uses = {position: option.copies for position, option in enumerate(self.options)}
@@ -121,28 +116,21 @@ class ExactCoverProblem:
             yield self.pieces_count, self.pieces_count, uses
 
     def sums(self, uses: Sequence[Iterable[tuple[int, int]]]) -> dict[int, int]:
-        """Return which sums the pieces can reach, as bit sets, by the number of pieces used.
-
-        Unless `pieces_count` is set, only all pieces together are of interest.
-
-        Args:
-            uses: for each kind, the pairs of copies used and amount added that an option may have.
-        """
-        sums = {0: 1}
+        """Return which sums the pieces can reach, as bit sets, by the number of pieces used; all of
+        them, unless `pieces_count` is set. `uses` has for each kind the pairs of copies used and
+        amount added that an option may have."""
+        sums = defaultdict(int, {0: 1})
         for kind, copies in enumerate(self.copies):
-            by_copies = [sums, *({} for _ in range(copies))]
+            by_copies = [sums, *(defaultdict[int, int](int) for _ in range(copies))]
             for used in range(copies):
                 for more, amount in uses[kind]:
                     if used + more <= copies:
-                        reached = by_copies[used + more]
                         for pieces, amounts in by_copies[used].items():
-                            reached[pieces + more] = (
-                                reached.get(pieces + more, 0) | amounts << amount
-                            )
-            sums = {}
+                            by_copies[used + more][pieces + more] |= amounts << amount
+            sums = defaultdict(int)
             for reached in by_copies if self.pieces_count is not None else by_copies[copies:]:
                 for pieces, amounts in reached.items():
-                    sums[pieces] = sums.get(pieces, 0) | amounts
+                    sums[pieces] |= amounts
         return sums
 
     @cached_property
@@ -154,9 +142,7 @@ class ExactCoverProblem:
         if self.pieces_count is None:
             return np.zeros((0, 0), dtype=np.bool_)
         options = [[self.options[position] for position in kind] for kind in self.by_kind]
-        sums = self.sums(
-            [{(option.copies, len(option.cells)) for option in kind} for kind in options]
-        )
+        sums = self.sums([{(option.copies, len(option.cells)) for option in o} for o in options])
         areas = [
             [sums.get(used, 0) >> area & 1 for area in range(self.cell_count + 1)]
             for used in range(self.pieces_count + 1)
@@ -184,10 +170,8 @@ class ExactCoverProblem:
         return tuple(image for image in images if image is not None)
 
     def kept_symmetries(self) -> tuple[Permutation, ...]:
-        """Return the symmetries that map options to options: where clues leave some out, not all do."""
-        return tuple(
-            symmetry for symmetry in self.symmetries if self._images_under(symmetry) is not None
-        )
+        """Return the symmetries that map options to options: with clues, not all do."""
+        return tuple(s for s in self.symmetries if self._images_under(s) is not None)
 
     @cached_property
     def _rows(self) -> tuple[IntArray, IntArray, IntArray, WordArray, IntArray]:
@@ -240,11 +224,8 @@ class ExactCoverProblem:
         item = self.cell_count + kind
         pairs = zip(self.images, self.symmetries, strict=True)
         keeping = [image for image, symmetry in pairs if symmetry[item] == item]
-        return dict(
-            Counter(
-                representative(image[option] for image in keeping) for option in self.by_kind[kind]
-            )
-        )
+        options = self.by_kind[kind]
+        return dict(Counter(representative(image[o] for image in keeping) for o in options))
 
 
 def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProblem:
@@ -275,12 +256,9 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
         cells = sorted(cell for option in members for cell in option.cells)
         if all(a != b for a, b in pairwise(cells)):
             options.append(Option(kind, tuple(cells), copies))
-    return ExactCoverProblem(
-        problem.cell_count,
-        tuple(copies_of),
-        tuple(sorted(options)),
-        pieces_count=problem.pieces_count,
-        open_cells=problem.open_cells,
+    options.sort()
+    return replace(
+        problem, copies=tuple(copies_of), options=tuple(options), symmetries=(), all_symmetries=True
     )
 
 
@@ -290,8 +268,8 @@ def burnside(count: int, fixed: list[int]) -> int:
     Raises:
         ValueError: if the mean is not a whole number.
     """
-    orbits, rest = divmod(count + sum(fixed), len(fixed) + 1)
-    if rest:
+    orbits, remainder = divmod(count + sum(fixed), len(fixed) + 1)
+    if remainder:
         raise ValueError(f"{count} solutions, {fixed} of them fixed: not whole orbits")
     return orbits
 

@@ -21,8 +21,9 @@ _LEFTOVER = "with --leftover cells may stay uncovered"
 class Infeasibility:
     """Why there is no solution, as a sentence.
 
-    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` has one number
-    for each cell of the problem. `advice` is what `fabkit solve` can do about it, or empty.
+    `rule` is ``given``, ``area``, ``piece``, ``cell`` or ``colouring``; for the last,
+    `weights` has one number for each cell of the problem. `advice` is what `fabkit solve` can
+    do about it, or empty.
     """
 
     rule: str
@@ -33,13 +34,9 @@ class Infeasibility:
 
 def find_infeasibility(encoded: EncodedChallenge) -> Infeasibility | None:
     """Return the first reason found why a challenge is infeasible; None if no check shows one."""
-    return _given(encoded) or _area(encoded) or _without_placement(encoded) or _colouring(encoded)
-
-
-def _given(encoded: EncodedChallenge) -> Infeasibility | None:
     for given in contradictory_given(encoded.puzzle, encoded.challenge):
         return Infeasibility("given", f"the given piece {given.piece} contradicts a clue")
-    return None
+    return _area(encoded) or _without_placement(encoded) or _colouring(encoded)
 
 
 def _area(encoded: EncodedChallenge) -> Infeasibility | None:
@@ -56,9 +53,7 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
     open_count = encoded.challenge.open_count
     areas = [(covered - open_count) / per_unit for covered in sums]
     if open_count:
-        region += (
-            f", of which {open_count} stay open" if open_count > 1 else ", of which 1 stays open"
-        )
+        region += f", of which {open_count} {'stay' if open_count > 1 else 'stays'} open"
     chosen = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
     reason = f"{region}, but {chosen}the pieces cover {_join_numbers(areas)}"
     is_larger = bool(sums) and sums[-1] < free and problem.pieces_count is None and not open_count
@@ -66,7 +61,7 @@ def _area(encoded: EncodedChallenge) -> Infeasibility | None:
 
 
 def _reached(problem: ExactCoverProblem, amounts: Sequence[Iterable[int]]) -> int:
-    """Return the sums of one amount of each piece used, as a bit set, by the amounts of each kind."""
+    """Return the sums of one amount of each piece used, as a bit set; `amounts` are by kind."""
     sums = problem.sums([{(1, amount) for amount in kind} for kind in amounts])
     return sums.get(problem.pieces_used, 0)
 
@@ -99,16 +94,14 @@ def _colouring(encoded: EncodedChallenge) -> Infeasibility | None:
         total = _reached(problem, [set(values[kind].tolist()) for kind in kinds])
         weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
-            reason = (
-                f"colouring {name}: the region has {sum(weights)} coloured cells, but the pieces "
-                f"can cover {_join_numbers(_bits(total))}"
-            )
-            return Infeasibility("colouring", reason, weights)
+            region = f"the region has {sum(weights)} coloured cells"
+            pieces = f"the pieces can cover {_join_numbers(_bits(total))}"
+            return Infeasibility("colouring", f"colouring {name}: {region}, but {pieces}", weights)
     return None
 
 
 def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, BoolArray]]:
-    """Yield periodic colourings: chessboard, stripes, diagonals, and quarters, each with its name."""
+    """Yield periodic colourings with names: chessboard, stripes, diagonals, and quarters."""
     row, col = np.array([lattice.row_col(cell) for cell in cells]).T
     if lattice.is_staggered:  # columns zigzag; this makes them straight lines
         col = col - (row >> 1)

@@ -47,11 +47,8 @@ def _uniqueness(encoded: EncodedChallenge, answer: Answer) -> str:
 
 
 def count_text(answer: Answer, encoded: EncodedChallenge | None = None) -> str:
-    """Return the number of solutions as text; empty when nothing is known.
-
-    Args:
-        encoded: the challenge; where it has several boxes, the text says how they count.
-    """
+    """Return the number of solutions as text, empty when nothing is known; with the challenge, the
+    text says how several boxes count."""
     if answer.count is None:
         minimum = answer.count_at_least or 0
         return f"at least {pluralize(minimum, 'solution')}" if minimum > 1 else ""
@@ -59,9 +56,8 @@ def count_text(answer: Answer, encoded: EncodedChallenge | None = None) -> str:
     if answer.count_up_to_symmetry not in (None, answer.count):
         text += f", {answer.count_up_to_symmetry:,} up to symmetry"
     if encoded is not None and not encoded.problem.all_symmetries:
-        text += (
-            ", not counted up to symmetry: the boxes can be moved and exchanged in too many ways"
-        )
+        reason = "the boxes can be moved and exchanged in too many ways"
+        text += f", not counted up to symmetry: {reason}"
     if answer.count_labelled not in (None, answer.count):
         text += f" ({answer.count_labelled:,} with identical pieces distinguished)"
     return text
@@ -97,10 +93,8 @@ def document(
 
 
 def text_picture(encoded: EncodedChallenge, layout: Layout) -> list[str]:
-    """A layout as lines of letters for the terminal, one letter for each piece.
-
-    Uncovered cells are dots. A legend follows if a letter is neither a piece's label nor its id.
-    """
+    """Return a layout as lines of letters for the terminal, one letter for each piece, dots for
+    uncovered cells. A legend follows if a letter is neither a piece's label nor its id."""
     lattice = encoded.puzzle.lattice
     letters = _letters(encoded, layout)
     picture = dict.fromkeys(encoded.challenge.region, "·")
@@ -117,7 +111,7 @@ TERMINAL_COLUMNS = 80
 
 
 def _lines(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
-    """The picture of cells; odd rows of a staggered lattice are half a place to the right."""
+    """Return the picture of cells; odd rows of a staggered lattice are half a cell to the right."""
     letters = {lattice.address(cell): letter for cell, letter in picture.items()}
     rows, cols = _span([row for row, _, _ in letters]), _span([col for _, col, _ in letters])
     patterns = lattice.pictures
@@ -128,12 +122,12 @@ def _lines(lattice: Lattice, picture: Mapping[Cell, str]) -> list[str]:
     for row in rows:
         indent = shift if lattice.is_staggered and row & 1 else ""
         for line in pattern:
-            places = [
+            text = "".join(
                 " " if digit == " " else letters.get((row, col, int(digit, 16)), " ")
                 for col in cols
                 for digit in line
-            ]
-            lines.append((indent + "".join(places)).rstrip())
+            )
+            lines.append((indent + text).rstrip())
     return lines
 
 
@@ -145,8 +139,8 @@ def _letters(encoded: EncodedChallenge, layout: Layout) -> dict[str, str]:
     """Return a letter for each piece: its id if that is one letter, else one of its label."""
     letters = {piece: piece if len(piece) == 1 else "" for piece in layout}
     for piece in (piece for piece, letter in letters.items() if not letter):
-        wanted = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
-        taken = {*letters.values(), " "}
-        free = (letter for letter in wanted if letter.isprintable() and letter not in taken)
+        candidates = (*encoded.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
+        used = {*letters.values(), " "}
+        free = (letter for letter in candidates if letter.isprintable() and letter not in used)
         letters[piece] = next(free, "#")
     return letters

@@ -287,14 +287,14 @@ def test_shares_are_even_as_far_as_they_can_be() -> None:
 
 def test_levels_are_chosen_evenly() -> None:
     stars = load_set("iqstars")
-    sources = {**positions_of(stars).sources(None, 4)}
+    sources = positions_of(stars).sources(None, 4).values()
     gathered = grade_candidates(stars, sources, 12, ("junior", "expert"), Budget())
     assert [one.level for one in gathered.graded] == ["junior"] * 6 + ["expert"] * 6
     assert (gathered.exhausted, gathered.spent) == (False, False)
     scores = [one.score for one in gathered.graded]
     assert scores == sorted(scores)
     (rest,) = positions_of(stars).sources(1, 4).values()  # there are 32 of them
-    gathered = grade_candidates(stars, {1: rest}, 99, LEVELS, Budget())
+    gathered = grade_candidates(stars, [rest], 99, LEVELS, Budget())
     assert (gathered.exhausted, len(gathered.graded)) == (True, 32)
     counts = Counter(graded.level for graded in gathered.graded)
     assert counts.keys() == {"expert", "master"}
@@ -302,7 +302,7 @@ def test_levels_are_chosen_evenly() -> None:
 
 def test_what_was_found_in_time_is_kept() -> None:
     stars = load_set("iqstars")
-    sources = {**positions_of(stars).sources(None, 4)}
+    sources = positions_of(stars).sources(None, 4).values()
     progress: list[float] = []
     budget = Budget(0.3, lambda share, _: progress.append(share))
     gathered = grade_candidates(stars, sources, 10_000, LEVELS, budget)

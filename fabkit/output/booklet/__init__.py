@@ -1,1 +1,1 @@
-"""The booklet: challenges, at full size or several to a page, and their solutions, as a PDF file."""
+"""The booklet, a PDF file: challenges, at full size or several to a page, and their solutions."""

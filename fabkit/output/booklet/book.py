@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
@@ -43,7 +43,7 @@ class Booklet:
         paper: one of `fabkit.output.booklet.paper.PAPERS`.
         sheets: number of sheets to fold; 0 when it is not folded.
         notes: remarks for the user, in sentences.
-        challenges: the ids of those in it, in the order given.
+        challenges: their ids, as passed.
     """
 
     pdf: bytes
@@ -64,11 +64,11 @@ def render_booklet(
     edition: str = EDITIONS[0],
     fold: bool = False,
 ) -> Booklet:
-    """Render a booklet as PDF.
+    """Render a booklet as PDF; equal arguments give equal bytes.
 
     In the edition ``play`` several challenges share a page, at one scale where they fit. In
-    ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only challenges
-    too large even for A2 are drawn smaller, and marked.
+    ``full-size`` every challenge is drawn 1:1, if need be on a larger fold-out page. Only
+    challenges too large even for A2 are drawn smaller, and marked.
 
     Args:
         entries: the set's challenges, each with a solution.
@@ -78,9 +78,6 @@ def render_booklet(
         cover: a PNG image for the cover; None draws the pieces.
         edition: one of `EDITIONS`.
         fold: whether to print two pages on each side of a sheet, to be folded in the middle.
-
-    Returns:
-        The booklet. Equal arguments give equal bytes.
 
     Raises:
         InputError: when there are no challenges, one has no solution, or none fits on the paper;
@@ -111,15 +108,13 @@ def render_booklet(
     spec = replace(draft, size=size, paper=name, drafts=drawings)
     challenges = format_count(messages, "challenges", len(numbered))
     subject = messages["subject_full" if full else "subject_play"].format(challenges=challenges)
-    places: Mapping[str, int] = {}
     for _ in range(4):  # at most; repeated until all page references are right
-        with_pages = replace(spec, places=places)
-        book = BookletDocument(with_pages, subject, language)
-        story, notes = (_full_size_pages if full else _play_pages)(with_pages, book, cover)
+        book = BookletDocument(spec, subject, language)
+        story, notes = (_full_size_pages if full else _play_pages)(spec, book, cover)
         pdf = book.make(story, sheet)
-        if book.places == places:
+        if book.places == spec.places:
             break
-        places = book.places
+        spec = replace(spec, places=book.places)
     if spec.missing:
         notes.append(missing_glyphs_note(spec.missing))
     sheets = -(-book.page // 4) if fold else 0
@@ -141,13 +136,14 @@ def _check_entries(puzzle: PuzzleSet, entries: Sequence[Entry]) -> None:
     if not entries:
         remedy = "name some of the set's, or a challenge file"
         raise InputError.of(puzzle.name, f"there are no challenges for a booklet; {remedy}")
-    lacking = [escape(entry.challenge.id) for entry in entries if not entry.solution]
-    if lacking:
-        they_have = "it has" if len(lacking) == 1 else "they have"
-        message = f"no solution is known of {join_names(lacking)}"
-        reason = "and a booklet shows one of each challenge"
-        remedy = f"leave out what {they_have} none of, or solve it first (fabkit solve)"
-        raise InputError.of(puzzle.name, f"{message}, {reason}; {remedy}")
+    unsolved = [escape(entry.challenge.id) for entry in entries if not entry.solution]
+    if unsolved:
+        they_have = "it has" if len(unsolved) == 1 else "they have"
+        raise InputError.of(
+            puzzle.name,
+            f"no solution is known of {join_names(unsolved)}, and a booklet shows one of each "
+            f"challenge; leave out what {they_have} none of, or solve it first (fabkit solve)",
+        )
 
 
 def _play_pages(
@@ -189,8 +185,8 @@ def _full_size_pages(
     for noun, folded in (("challenge", sizes), ("piece", piece_sizes)):
         if folded:
             has = "has a larger page" if len(folded) == 1 else "have larger pages"
-            named = ", ".join(sorted(set(folded), reverse=True))
-            notes.append(f"{pluralize(len(folded), noun)} {has} to fold in: {named}")
+            names = ", ".join(sorted(set(folded), reverse=True))
+            notes.append(f"{pluralize(len(folded), noun)} {has} to fold in: {names}")
     if smaller:
         names = join_names([escape(name) for name in smaller])
         verb = "is" if len(smaller) == 1 else "are"

@@ -89,13 +89,9 @@ _Layout = Callable[[int], tuple[str, Sequence[_Card]]]
 
 @dataclass(frozen=True)
 class _Section:
-    """Challenges in rows below a heading, which pages repeat with the note on each.
-
-    Attributes:
-        key: the bookmark of its beginning.
-        entries: the outline entries of its beginning.
-        lists_pages: whether each page has an outline entry.
-    """
+    """Challenges in rows below a heading, which pages repeat with the note on each. `key` is the
+    bookmark, and `entries` are the outline entries, of its beginning; each page has one more if it
+    `lists_pages`."""
 
     name: str
     key: str
@@ -108,11 +104,8 @@ class _Section:
 
 
 def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
-    """Return the pages of challenges in levels, each page at a scale of its own.
-
-    Returns:
-        The pages, their number, and whether any challenge is drawn smaller than others of its page.
-    """
+    """Return the pages of challenges in levels, each at a scale of its own; their number; and
+    whether any challenge is drawn smaller than others of its page."""
     grids = [grid for grid in _GRIDS if math.prod(grid) * _MAX_PAGES >= len(spec.challenges)]
     #: Challenges are laid out again until their page is known; the last time counts.
     smaller = dict[int, bool]()
@@ -142,41 +135,37 @@ def play_challenges(spec: BookletSpec) -> tuple[list[Flowable], int, bool]:
 
 
 class _PageLayout:
-    """Challenges in a grid of columns and rows.
-
-    Attributes:
-        scale: most are drawn 1 to this.
-    """
+    """Challenges in a grid of columns and rows, most of them drawn 1 to `scale`."""
 
     def __init__(
         self, spec: BookletSpec, challenges: Sequence[NumberedChallenge], grid: tuple[int, int]
     ) -> None:
         self._spec = spec
         self._wide, self._high = _cell(spec, grid)
-        rooms = [(self._room(challenge), spec.size_mm(challenge)) for challenge in challenges]
+        areas = [(self._area(challenge), spec.size_mm(challenge)) for challenge in challenges]
 
         def is_shared(scale: float) -> bool:
-            fitting = [has_room(room, (wide / scale, high / scale)) for room, (wide, high) in rooms]
+            fitting = [has_room(area, (wide / scale, high / scale)) for area, (wide, high) in areas]
             return sum(fitting) >= _SHARING * len(challenges)
 
         self.scale = next(filter(is_shared, _SCALES), _SCALES[-1])
 
     def fits(self, challenge: NumberedChallenge) -> bool:
-        """Whether a challenge fits its cell at the scale."""
-        return has_room(self._room(challenge), self._spec.size_mm(challenge, self.scale))
+        """Return whether a challenge fits its cell at the scale."""
+        return has_room(self._area(challenge), self._spec.size_mm(challenge, self.scale))
 
     def card(self, challenge: NumberedChallenge) -> _Card:
         """Return the card of a challenge, which states its scale if it is smaller."""
         spec, scale, text = self._spec, self.scale, self._text(challenge)
         if not self.fits(challenge):
-            scale = preferred_scale(spec.size_mm(challenge), self._room(challenge))
+            scale = preferred_scale(spec.size_mm(challenge), self._area(challenge))
             text = self._text(challenge, f"1 : {format_number(spec.messages, scale)}")
         draw = partial(_draw, spec, challenge, scale, (0.0, 0.0))
         drawing = DrawingFlowable(spec.size_mm(challenge, scale), draw, spec.missing)
         entry = (2, f"{challenge.number} · {challenge.title}")
         return _Card([Bookmark(f"challenge-{challenge.number}", [entry]), text], drawing)
 
-    def _room(self, challenge: NumberedChallenge) -> Size:
+    def _area(self, challenge: NumberedChallenge) -> Size:
         """Return the room for the shape of a challenge."""
         text_mm = stacked_height_mm([self._text(challenge)], self._wide)
         return self._wide, self._high - text_mm - _FREE_MM
@@ -194,7 +183,7 @@ class _PageLayout:
 
 
 def solutions(spec: BookletSpec, pages: int = 24) -> Iterator[Flowable]:
-    """Yield the solutions in the order of the challenges, as large as the number of pages allows."""
+    """Yield the solutions in the order of the challenges, as large as `pages` allows."""
     puzzle, unit_mm = spec.puzzle, spec.profile.unit_mm
     name = spec.messages["solutions_heading"]
 
@@ -251,10 +240,8 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
             rows = [_row(spec, cards[start : start + columns], columns) for start in starts]
             heights_mm = [stacked_height_mm([row], spec.width_mm) for row in rows]
             above_mm = _BEFORE_HEAD_MM + _HEAD_MM
-            is_blank = (
-                free_mm > MAX_BLANK * _page_height_mm(spec) and free_mm > above_mm + heights_mm[0]
-            )
-            if not first and is_blank:
+            needed_mm = max(MAX_BLANK * _page_height_mm(spec), above_mm + heights_mm[0])
+            if not first and free_mm > needed_mm:
                 yield Spacer(0, _BEFORE_HEAD_MM * MM)
                 free_mm -= above_mm
             else:
@@ -280,11 +267,8 @@ def _pages(spec: BookletSpec, sections: Sequence[_Section]) -> Iterator[Flowable
 def full_size_challenges(
     spec: BookletSpec, book: BookletDocument
 ) -> tuple[list[Flowable], list[str], list[str]]:
-    """Return the pages of all challenges at full size; every level begins on a new one.
-
-    Returns:
-        The pages, the sizes of fold-out pages, and the ids of challenges that are drawn smaller.
-    """
+    """Return the pages of all challenges at full size, a new one for every level; the sizes of
+    fold-out pages; and the ids of challenges that are drawn smaller."""
     heading = spec.messages["challenges_heading"]
     current = ""
     story = list[Flowable]()
@@ -329,9 +313,9 @@ def _page_for(spec: BookletSpec, challenge: NumberedChallenge) -> tuple[tuple[Si
     needed = required_size_mm(spec, challenge)
     if page := fold_out_page((needed[0], needed[1] + 1), spec.paper, spec.size):
         return page, 1.0
-    room = printable_area(spec.size)
-    above = stacked_height_mm(_full_head(spec, challenge, 2.5), room[0]) + _APART_MM + 1
-    return (spec.size, ""), preferred_scale(spec.size_mm(challenge), (room[0], room[1] - above))
+    area = printable_area(spec.size)
+    above = stacked_height_mm(_full_head(spec, challenge, 2.5), area[0]) + _APART_MM + 1
+    return (spec.size, ""), preferred_scale(spec.size_mm(challenge), (area[0], area[1] - above))
 
 
 def _full_head(
@@ -408,9 +392,8 @@ def _facts(spec: BookletSpec, challenge: NumberedChallenge) -> Iterator[str]:
     wide, high = (round(side, 3) for side in spec.size_mm(challenge, spec.profile.unit_mm))
     if all(2 * side == round(2 * side) for side in (wide, high)):
         yield f"{format_number(messages, wide)} × {format_number(messages, high)}"
-    if entry.challenge.flips and not all(
-        challenge.entry.challenge.flips for challenge in spec.challenges
-    ):
+    all_flip = all(numbered.entry.challenge.flips for numbered in spec.challenges)
+    if entry.challenge.flips and not all_flip:
         yield messages["flips"]
 
 

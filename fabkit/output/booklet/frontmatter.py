@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from reportlab.platypus import Flowable, KeepInFrame, NextPageTemplate, PageBreak, Spacer, Table
 
@@ -41,7 +42,7 @@ _TINT = "#fff6d6"  # the ground of the warning
 
 
 def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
-    """Return the cover: the set's title, its picture (PNG) or pieces, and the origin of its shapes."""
+    """Return the cover: the set's title, its picture (PNG) or pieces, and the shapes' origin."""
     messages, puzzle, width = spec.messages, spec.puzzle, spec.width_mm
     size_mm = _TITLE_MM
     while size_mm > _MIN_TITLE_MM and not _fits(puzzle.title, size_mm, width):
@@ -55,12 +56,10 @@ def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
         spec.text(line, "title", fontName=spec.text("").style.fontName),
         spec.text(summary, "quiet", size_mm=3.4),
     ]
-    origin = puzzle.attribution
-    stated = [("shapes", "credit", 400), ("licence", "licence", 80)]
     below = [
-        spec.text(messages[key].format(**{name: origin[name]}), "quiet", max_lines)
-        for key, name, max_lines in stated
-        if name in origin
+        spec.text(messages[key].format(**{name: puzzle.attribution[name]}), "quiet", max_characters)
+        for key, name, max_characters in (("shapes", "credit", 400), ("licence", "licence", 80))
+        if name in puzzle.attribution
     ]
     used = stacked_height_mm(above, width) + stacked_height_mm(below, width)
     high = spec.size[1] - 2 * MARGIN_MM - used - 9
@@ -78,12 +77,10 @@ def cover_page(spec: BookletSpec, picture: bytes | None) -> list[Flowable]:
 
 
 def _fits(title: str, size_mm: float, width_mm: float) -> bool:
-    """Whether a title fits in few lines and every word in one."""
-    words = title.split()
+    """Return whether a title fits in few lines and every word in one."""
     lines = text_width_mm(title, size_mm, bold=True) / width_mm
-    return lines < _MAX_LINES - 0.4 * (lines > 1) and all(
-        text_width_mm(word, size_mm, bold=True) <= width_mm for word in words
-    )
+    words_mm = [text_width_mm(word, size_mm, bold=True) for word in title.split()]
+    return lines < _MAX_LINES - 0.4 * (lines > 1) and max(words_mm, default=0.0) <= width_mm
 
 
 def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) -> None:
@@ -95,18 +92,15 @@ def _draw_pieces(spec: BookletSpec, page: PdfPage, width: float, height: float) 
     columns = best_column_count(len(shapes), width / height)
     wide, high = width / columns, height / math.ceil(len(shapes) / columns)
     unit_mm = _FILLED * min(wide, high) / side
-    for place, (piece, cells, box) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
-        row, column = divmod(place, columns)
-        origin = (
-            (column + 0.5) * wide - (box[0] + box[2] / 2) * unit_mm,
-            height - (row + 0.5) * high - (box[1] + box[3] / 2) * unit_mm,
-        )
-        board = BoardPainter(page, puzzle, unit_mm, origin)
-        board.pieces([(piece, cells)])
+    for index, (piece, cells, box) in enumerate(zip(puzzle.pieces, shapes, extents, strict=True)):
+        row, column = divmod(index, columns)
+        x = (column + 0.5) * wide - (box[0] + box[2] / 2) * unit_mm
+        y = height - (row + 0.5) * high - (box[1] + box[3] / 2) * unit_mm
+        BoardPainter(page, puzzle, unit_mm, (x, y)).pieces([(piece, cells)])
 
 
 def best_column_count(count: int, ratio: float) -> int:
-    """Return the number of columns in which equal cells fill a box best; `ratio` is its width to height.
+    """Return in how many columns equal cells fill a box best; `ratio` is its width to height.
 
     Example:
         >>> best_column_count(16, 1.0), best_column_count(10, 0.7), best_column_count(7, 2.0)
@@ -120,12 +114,8 @@ def best_column_count(count: int, ratio: float) -> int:
 
 
 def guide(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> tuple[Flowable, float]:
-    """Return the guide to the booklet, at most a page, and its height in mm.
-
-    Args:
-        folded: the sizes of fold-out pages.
-        scaled: whether any challenge is drawn smaller than the others.
-    """
+    """Return the guide to the booklet, at most a page, and its height in mm. `folded` are the sizes
+    of fold-out pages; `scaled` says whether any challenge is drawn smaller than the others."""
     messages = spec.messages
     parts: list[Flowable] = [
         Bookmark("guide", [(0, messages["how"])], messages["how"]),
@@ -145,24 +135,21 @@ def guide(spec: BookletSpec, folded: Sequence[str], scaled: bool) -> tuple[Flowa
     levels = {challenge.level for challenge in spec.challenges}
     if "" in levels and len(levels) > 1:
         parts.append(spec.text(messages["how_unrated"]))
-    room = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
-    return KeepInFrame(*room, parts, mode="shrink"), stacked_height_mm(parts, spec.width_mm)
+    frame = spec.width_mm * MM, (spec.size[1] - HEAD_MM - FOOT_MM - 1) * MM
+    return KeepInFrame(*frame, parts, mode="shrink"), stacked_height_mm(parts, spec.width_mm)
 
 
 def _aim(spec: BookletSpec) -> Iterator[str]:
     """Yield the aim, how pieces may be moved, and where they go."""
     messages, balls = spec.messages, spec.puzzle.made_of_balls
-    flips = {challenge.entry.challenge.flips for challenge in spec.challenges}
-    moved = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
-    yield messages["how_aim_text"]
-    yield messages["how_rolled" if balls else moved]
-    if any(challenge.entry.challenge.given for challenge in spec.challenges):
-        yield messages["how_given"]
     challenges = [numbered.entry.challenge for numbered in spec.challenges]
-    if any(challenge.clues for challenge in challenges):
-        yield messages["how_clues"]
-    if any(challenge.minus for challenge in challenges):
-        yield messages["how_open"]
+    flips = {challenge.flips for challenge in challenges}
+    moves = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
+    yield messages["how_aim_text"]
+    yield messages["how_rolled" if balls else moves]
+    for key, attribute in (("how_given", "given"), ("how_clues", "clues"), ("how_open", "minus")):
+        if any(getattr(challenge, attribute) for challenge in challenges):
+            yield messages[key]
     for family in spec.puzzle.families:
         title = family.title or family.id
         yield messages["how_family"].format(title=title, count=format_number(messages, len(family)))
@@ -223,9 +210,8 @@ def _contents(spec: BookletSpec) -> Table:
 
 def _warning(spec: BookletSpec) -> Table:
     messages = spec.messages
-    sign = DrawingFlowable(
-        (_SIGN_MM * 1.2, _SIGN_MM), lambda page: draw_warning_sign(page, _SIGN_MM), set()
-    )
+    draw = partial(draw_warning_sign, height_mm=_SIGN_MM)
+    sign = DrawingFlowable((_SIGN_MM * 1.2, _SIGN_MM), draw, set())
     texts = [spec.text(messages["warning"], "title"), spec.text(messages["warning_text"], "small")]
     style = [
         *((*command[:3], 3 * MM) if "PADDING" in command[0] else command for command in BARE_TABLE),

@@ -75,7 +75,6 @@ class BookletSpec:
     """The content and format of a booklet.
 
     Attributes:
-        challenges: its challenges, in order.
         size: width and height of the default page in mm, named `paper`.
         full: whether challenges are drawn at full size.
         drafts: the drawings of flat pieces.
@@ -120,9 +119,8 @@ class BookletSpec:
         self, text: str, style: str = "text", max_characters: int = 4000, **changes: Any
     ) -> Paragraph:
         """Return a paragraph of plain text in a style, with changed attributes."""
-        return self.markup(
-            self.escape_text(text, _TEXT_STYLES[style][1], max_characters), style, **changes
-        )
+        markup = self.escape_text(text, _TEXT_STYLES[style][1], max_characters)
+        return self.markup(markup, style, **changes)
 
     def markup(self, markup: str, style: str = "text", **changes: Any) -> Paragraph:
         """Return a paragraph of markup, as from `escape_text`, in a style."""
@@ -146,9 +144,7 @@ def group_by_level(spec: BookletSpec) -> Iterator[tuple[str, str, list[NumberedC
 
 def stacked_height_mm(flowables: Sequence[Flowable], width_mm: float) -> float:
     """Return the height of stacked flowables, with the space after each."""
-    heights = [
-        flowable.wrap(width_mm * MM, 1e6)[1] + flowable.getSpaceAfter() for flowable in flowables
-    ]
+    heights = (each.wrap(width_mm * MM, 1e6)[1] + each.getSpaceAfter() for each in flowables)
     return float(sum(heights)) / MM
 
 
@@ -257,7 +253,8 @@ class BookletDocument(BaseDocTemplate):
     def add_page_size(
         self, name: str, size: Size, folded: str = "", side_mm: float = EDGE_MM
     ) -> None:
-        """Add a page template for shapes at full size, with a scale bar; fold-out pages state their size."""
+        """Add a page template for shapes at full size, with a scale bar; fold-out pages state their
+        size."""
 
         def page_end(canvas: Any, book: Any) -> None:
             self._frame_page(canvas, book)
@@ -296,14 +293,10 @@ class BookletDocument(BaseDocTemplate):
         """Draw the running head and the page number."""
         self._foot(canvas, book)
         width, height = (side / MM for side in canvas._pagesize)
-        left = MARGIN_MM
-        right = width - MARGIN_MM
-        top = height - 8.5
+        left, right, top = MARGIN_MM, width - MARGIN_MM, height - 8.5
+        heads = (self._spec.puzzle.title, left, "start"), (self.running_head, right, "end")
         with page_in_mm(canvas, self._spec.missing) as page:
-            for text, x, anchor in (
-                (self._spec.puzzle.title, left, "start"),
-                (self.running_head, right, "end"),
-            ):
+            for text, x, anchor in heads:
                 line = truncate_to_width(text, _RUNNING_MM, (right - left) / 2 - 3)
                 page.text(x, top, line, _RUNNING_MM, class_="quiet", text_anchor=anchor)
             rule = [(left, top - 1.8), (right, top - 1.8)]

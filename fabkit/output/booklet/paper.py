@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from fabkit.core.errors import InputError, no_such, pluralize
@@ -37,9 +38,9 @@ def printable_area(size: Size) -> Size:
     return size[0] - 2 * EDGE_MM, size[1] - HEAD_MM - FOOT_MM
 
 
-def has_room(room: Size, needed: Size) -> bool:
-    """Whether the needed size fits, within rounding."""
-    return needed[0] <= room[0] + 0.001 and needed[1] <= room[1] + 0.001
+def has_room(area: Size, needed: Size) -> bool:
+    """Return whether the needed size fits, within rounding."""
+    return needed[0] <= area[0] + 0.001 and needed[1] <= area[1] + 0.001
 
 
 def orientations_of(size: Size) -> tuple[Size, Size]:
@@ -50,7 +51,8 @@ def orientations_of(size: Size) -> tuple[Size, Size]:
 def choose_paper(
     needed: Sequence[Size], requested: str | None, fold: bool = False
 ) -> tuple[str, Size, Size | None]:
-    """Choose the paper of a booklet, in portrait or landscape.
+    """Choose the paper of a booklet, in portrait or landscape: return its name, the page size in
+    mm, and the sheet size of a folded booklet.
 
     The default is A5 if most shapes fit on it at full size, else A4; landscape if more of them fit
     that way. A folded booklet defaults to A4, with pages of half its size.
@@ -58,9 +60,6 @@ def choose_paper(
     Args:
         needed: the size of each shape with its texts, in mm; empty when shapes are scaled to fit.
         requested: one of `PAPERS`.
-
-    Returns:
-        The name, the page size in mm, and the sheet size of a folded booklet.
 
     Raises:
         InputError: when the paper is unknown, cannot be folded, or no shape fits on it.
@@ -77,7 +76,7 @@ def choose_paper(
         if name not in FOLDED:
             others = f"there is one of {' and '.join(FOLDED)}"
             raise InputError.of("--paper", f"there is no booklet to fold of {name}; {others}")
-        return name, FOLDED[name], (PAPERS[name][1], PAPERS[name][0])
+        return name, FOLDED[name], PAPERS[name][::-1]
     if requested is not None:
         return requested, _best_orientation(needed, requested), None
     for name in _USUAL:
@@ -102,35 +101,26 @@ def _fitting(needed: Sequence[Size], size: Size) -> int:
 
 
 def _too_small(needed: Sequence[Size], name: str) -> str:
-    smallest = min(needed, key=lambda needed_mm: needed_mm[0] * needed_mm[1])
+    smallest = min(needed, key=math.prod)
     wide = format_mm(smallest[0] + 2 * EDGE_MM, 1).removesuffix(" mm")
     high = format_mm(smallest[1] + HEAD_MM + FOOT_MM, 1)
-    enough = [
-        paper_name
-        for paper_name in PAPERS
-        if any(_fitting(needed, size) for size in orientations_of(PAPERS[paper_name]))
-    ]
-    nothing = "the challenge does not"
-    smallest_one = "it"
+    none, subject = "the challenge does not", "it"
     if len(needed) > 1:
-        nothing = f"none of {pluralize(len(needed), 'challenge')} does"
-        smallest_one = "the smallest"
-    if enough:
-        remedy = f"the smallest paper that fits is {enough[0]}"
-    elif fold_out_page(smallest, _USUAL[-1], PAPERS[_USUAL[-1]]):
-        remedy = "omit --paper to get a fold-out page"
+        none, subject = f"none of {pluralize(len(needed), 'challenge')} does", "the smallest"
+    for paper, paper_size in PAPERS.items():
+        if any(_fitting(needed, size) for size in orientations_of(paper_size)):
+            remedy = f"the smallest paper that fits is {paper}"
+            break
     else:
-        remedy = "omit --paper to draw it smaller"
-    reason = f"{name} is too small: {nothing} fit on it at full size (1:1)"
-    return f"{reason}, and {smallest_one} needs {wide} x {high}; {remedy}"
+        is_foldable = fold_out_page(smallest, _USUAL[-1], PAPERS[_USUAL[-1]])
+        remedy = f"omit --paper to {'get a fold-out page' if is_foldable else 'draw it smaller'}"
+    reason = f"{name} is too small: {none} fit on it at full size (1:1)"
+    return f"{reason}, and {subject} needs {wide} x {high}; {remedy}"
 
 
 def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] | None:
-    """Return a page for a shape at full size: the default page, turned, or a fold-out page.
-
-    Returns:
-        The size in mm, and its name if it is a fold-out page; None when even the largest is too
-        small.
+    """Return a page for a shape at full size, which may be turned: the size in mm, and its name if
+    it is a fold-out page; None when even the largest is too small.
 
     Example:
         >>> fold_out_page((240, 260), "a4", PAPERS["a4"]), fold_out_page((900, 900), "a4", PAPERS["a4"])

@@ -65,18 +65,16 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
         high -= above_mm + _GAP_MM
         begin = Spacer(0, _GAP_MM * MM)
     count = len(puzzle.pieces)
-    boxes = [
-        [extent(puzzle.lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces
-    ]
+    lattice = puzzle.lattice
+    boxes = [[extent(lattice, form.cells) for form in piece.forms] for piece in puzzle.pieces]
     wide = max(sum(box[2] + 0.5 for box in row) - 0.5 for row in boxes)
     tall = max(box[3] for row in boxes for box in row)
     columns = best_column_count(count, spec.width_mm / high * (tall + 2) / wide)
     rows = -(-count // columns)
     cell = spec.width_mm / columns, min(high / rows, 60.0)
-    room = cell[0] - 4, cell[1] - 9
-    unit_mm = min(
-        _FILLED * room[0] / wide, (room[1] - 1.5) / tall, _MAX_SCALE * spec.profile.unit_mm
-    )
+    area = cell[0] - 4, cell[1] - 9
+    max_mm = _MAX_SCALE * spec.profile.unit_mm
+    unit_mm = min(_FILLED * area[0] / wide, (area[1] - 1.5) / tall, max_mm)
 
     def draw(piece: Piece, row: list[tuple[float, float, float, float]], page: PdfPage) -> None:
         across = 0.0
@@ -89,11 +87,11 @@ def piece_overview(spec: BookletSpec, above_mm: float) -> list[Flowable]:
     cells = list[list[Flowable]]()
     for piece, row in zip(puzzle.pieces, boxes, strict=True):
         name = piece.id if piece.label == piece.id else f"{piece.label} · {piece.id}"
-        sketch = DrawingFlowable(room, partial(draw, piece, row), spec.missing)
+        sketch = DrawingFlowable(area, partial(draw, piece, row), spec.missing)
         cells.append([sketch, spec.text(name, "small", 60)])
     cells += [[]] * (rows * columns - count)
-    in_rows = [cells[place : place + columns] for place in range(0, rows * columns, columns)]
-    table = Table(in_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
+    table_rows = [cells[start : start + columns] for start in range(0, rows * columns, columns)]
+    table = Table(table_rows, [cell[0] * MM] * columns, [cell[1] * MM] * rows, style=BARE_TABLE)
     return [begin, *head, table]
 
 
@@ -105,17 +103,13 @@ def _heading(spec: BookletSpec) -> list[Flowable]:
 def full_size_pieces(
     spec: BookletSpec, book: BookletDocument
 ) -> tuple[list[Flowable], list[str], list[str]]:
-    """Return the pages of all pieces at full size, in rows; large pieces have their own pages.
-
-    Returns:
-        The pages, the sizes of fold-out pages, and the pieces that are drawn smaller.
-    """
+    """Return the pages of all pieces at full size, in rows, large ones on their own pages; the
+    sizes of fold-out pages; and the pieces that are drawn smaller."""
     messages, puzzle, profile = spec.messages, spec.puzzle, spec.profile
     text = messages["pieces_balls_text" if puzzle.made_of_balls else "pieces_text"]
     flat = [piece for piece in puzzle.pieces if not piece.body]
-    views = [
-        flat_piece_view(puzzle, *pair, profile) for pair in zip(flat, spec.drafts, strict=True)
-    ]
+    pairs = zip(flat, spec.drafts, strict=True)
+    views = [flat_piece_view(puzzle, *pair, profile) for pair in pairs]
     for piece in (piece for piece in puzzle.pieces if piece.body):
         for view, form in zip(ball_piece_views(puzzle, piece, profile), piece.forms, strict=True):
             caption = f"{piece.id} ({piece.label})"
@@ -123,8 +117,8 @@ def full_size_pieces(
                 caption += f" · {form_name(messages, form.name)}"
             views.append(replace(view, caption=caption))
     story = [*_heading(spec), spec.text(text, spaceAfter=5 * MM)]
-    room = spec.width_mm, printable_area(spec.size)[1] - 1
-    small = [view for view in views if has_room(room, _room(spec, view))]
+    area = spec.width_mm, printable_area(spec.size)[1] - 1
+    small = [view for view in views if has_room(area, _room(spec, view))]
     widths = [_room(spec, view)[0] for view in small]
     gap = _GAP_MM * MM
     for row in break_into_rows(small, widths, spec.width_mm, _GAP_MM):
@@ -143,7 +137,7 @@ def full_size_pieces(
             story += [NextPageTemplate(template), PageBreak(), *_captioned_drawing(spec, view)]
             sizes += [folded] if folded else []
         else:
-            scale = preferred_scale((wide, high), (room[0], room[1] - 12))
+            scale = preferred_scale((wide, high), (area[0], area[1] - 12))
             line = messages["scaled_piece"].format(scale=format_number(messages, scale))
             flowables = [*_captioned_drawing(spec, view, scale), spec.text(line, "small")]
             story += [NextPageTemplate("pieces"), PageBreak(), *flowables]
@@ -182,6 +176,6 @@ def form_name(messages: Mapping[str, str], name: str) -> str:
     parts = re.fullmatch(r"(?:([0-9]+)-)?([a-z]+)(?:-([0-9]+))?", name)
     if not parts:
         raise ValueError(f"there is no form {name!r}")
-    count, kind, among = parts.groups()
+    count, kind, number = parts.groups()
     text = messages[f"form_{kind}"].format(count=count)
-    return f"{text} {among}" if among else text
+    return f"{text} {number}" if number else text

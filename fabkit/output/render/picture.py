@@ -62,8 +62,8 @@ def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
 
 
 def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
-    """Return the view that the meshes fill but for a margin with room for their shadow on the ground; the
-    larger side has so many pixels."""
+    """Return the view that the meshes fill but for a margin with room for their shadow on the
+    ground; the larger side has so many pixels."""
     square = View(pixels, pixels)
     camera = fit_camera(meshes, square)
     corners = np.concatenate([mesh.vertices for mesh in meshes])
@@ -73,15 +73,14 @@ def fit_view(meshes: Sequence[ShadedMesh], pixels: int) -> View:
     sides = list[float]()
     beyond = 0.0  # how far the shadow reaches beyond the meshes
     axes = zip(camera.project(corners)[:2], camera.project(shadow)[:2], strict=True)
-    for of_meshes, of_shadow in axes:
-        low, high = float(of_meshes.min()), float(of_meshes.max())
+    for mesh_axis, shadow_axis in axes:
+        low, high = float(mesh_axis.min()), float(mesh_axis.max())
         sides.append(high - low)
-        beyond = max(beyond, low - float(of_shadow.min()), float(of_shadow.max()) - high)
-    share = _PENUMBRA * beyond / max(sides)
+        beyond = max(beyond, low - float(shadow_axis.min()), float(shadow_axis.max()) - high)
+    longest = max(sides)
+    share = _PENUMBRA * beyond / longest
     margin = max(_MIN_MARGIN, share / (1 + 2 * share))
-    width, height = (
-        round(pixels * (1 - (1 - 2 * margin) * (1 - side / max(sides)))) for side in sides
-    )
+    width, height = (round(pixels * (1 - (1 - 2 * margin) * (1 - s / longest))) for s in sides)
     return replace(square, width=width, height=height, margin=margin)
 
 
@@ -152,15 +151,14 @@ class _Scene:
         origin: tuple[int, int],
         shadows: Sequence[ShadowMap],
     ) -> Floats:
-        """Return colour and coverage of one sample of each pixel of a band of rows; the first is `origin`."""
+        """Return colour and coverage of one sample of each pixel of a band of rows; the first
+        sample is at `origin`."""
         pixels = np.zeros((*face.shape, 4))
-        bare = face < 0
-        covered = face >= 0
+        bare, covered = face < 0, face >= 0
         if self.ground:
             ground_mm = float(self.vertices[:, 2].min())
-            places = self.fine.intersect_ground(*_middles(bare, origin), ground_mm)
-            light = light_on_ground(self.ground, *places)
-            pixels[bare, 3] = _SHADE * (1.0 - light)
+            points_mm = self.fine.intersect_ground(*_middles(bare, origin), ground_mm)
+            pixels[bare, 3] = _SHADE * (1.0 - light_on_ground(self.ground, *points_mm))
         behind = np.array(_linear(self.view.background or "#000000"))
         pixels[..., :3] = behind * (1.0 - pixels[..., 3:])
         points, normals = self._surface(face[covered], *_middles(covered, origin))
@@ -217,7 +215,7 @@ class _Scene:
 
 
 def _middles(mask: NDArray[np.bool_], origin: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return the centres of one sample in each masked pixel, in samples; the first pixel's is `origin`."""
+    """Return the centres of a sample in each masked pixel, in samples; `origin` is the first."""
     row, column = (indices.astype(np.float64) for indices in np.nonzero(mask))
     return column * _FINE + (origin[0] + 0.5), row * _FINE + (origin[1] + 0.5)
 

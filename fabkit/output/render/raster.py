@@ -64,14 +64,15 @@ def rasterise(
 ) -> DepthBuffer:
     """Find the nearest front-facing triangle at the centre of every sample.
 
-    Corners are in samples, y downwards; nearness must be linear along straight lines. At equal depths
-    the triangle with the lower index is visible; two that share an edge leave no sample out."""
+    Corners are in samples, y downwards; nearness must be linear along straight lines. At
+    equal depths the triangle with the lower index is visible; two that share an edge
+    leave no sample out."""
     depth = normalize_depth(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
-    for place, nearness, face in _samples(x, y, depth, faces, width, height):
+    for index, nearness, face in _samples(x, y, depth, faces, width, height):
         steps = (nearness * _DEPTHS).astype(np.uint64)
         key = (steps << np.uint64(32)) | (np.uint64(0xFFFFFFFF) - face.astype(np.uint64))
-        np.maximum.at(best, place, key)
+        np.maximum.at(best, index, key)
     # The lower half: without a triangle it is 0, and -1 after this. In place, since both are large.
     seen = (np.uint32(0xFFFFFFFF) - best.astype(np.uint32)).view(np.int32)
     best >>= np.uint64(32)
@@ -121,9 +122,9 @@ def _samples(
         for bit in chunks(count, _AT_A_TIME):
             samples = count[bit]
             offset = ranges(samples)
-            place = np.repeat((row * width + begin)[bit], samples) + offset
+            index = np.repeat((row * width + begin)[bit], samples) + offset
             z = np.repeat(z_begin[bit], samples) + offset * np.repeat(slope[bit], samples)
-            yield place, z, np.repeat(facing[owner_row][bit], samples)
+            yield index, z, np.repeat(facing[owner_row][bit], samples)
 
 
 def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
@@ -133,9 +134,9 @@ def _first(values: Floats, maximum: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class ShadowMap:
-    """A shadow map: the direction of light (a unit vector towards it), its power on a face that points
-    at it, the camera in that direction, the depths it sees (shape (n, n)), and the nearness of the
-    farthest and the nearest corner."""
+    """A shadow map: the direction of light (a unit vector towards it), its power on a face that
+    points at it, the camera in that direction, the depths it sees (shape (n, n)), and the nearness
+    of the farthest and the nearest corner."""
 
     towards: Vector
     power: float
@@ -144,7 +145,7 @@ class ShadowMap:
     span: tuple[float, float]
 
     def visibility(self, points: Floats, normals: Floats) -> Floats:
-        """Return the fraction of light, from 0 to 1, that reaches points in mm, given surface normals."""
+        """Return the fraction of light that reaches points in mm with these surface normals."""
         x, y, near, _ = self.view.project(points + normals * (_LIFTED / self.view.scale))
         depth, visible = normalize_depth(near, *self.span), np.zeros(len(points))
         # Outside the map, and at NaN, nothing is in the way.
@@ -155,8 +156,8 @@ class ShadowMap:
 
 
 def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask, Floats]]:
-    """Yield the four cells of a table around places, for bilinear interpolation: values, whether they
-    are inside the table, and weights."""
+    """Yield the four cells of a table around places, for bilinear interpolation: values, whether
+    they are inside the table, and weights."""
     rows, columns = table.shape
     values = table.ravel()
     left, top = np.floor(x - 0.5), np.floor(y - 0.5)
@@ -164,13 +165,13 @@ def _around(table: Floats, x: Floats, y: Floats) -> Iterator[tuple[Floats, _Mask
     for column, wide in ((left, 1.0 - across), (left + 1.0, across)):
         for row, high in ((top, 1.0 - down), (top + 1.0, down)):
             inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-            place = np.where(inside, row * columns + column, 0).astype(np.int64)
-            yield values[place], inside, wide * high
+            index = np.where(inside, row * columns + column, 0).astype(np.int64)
+            yield values[index], inside, wide * high
 
 
 def shadow_maps(mesh: ShadedMesh, view: View, group: int, groups: int) -> list[ShadowMap]:
-    """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded level
-    face the mean of all samples is 1."""
+    """Return the shadow maps for one of the samples of a pixel, the lamp's first. On an unshaded
+    level face the mean of all samples is 1."""
     lamp, sky = _lamp(view, groups), _sky(groups * _SKY_EACH)
     # Exact sums: the result of `sum` depends on Python's version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*angles)[2] for angles in lamp) / groups)
@@ -213,13 +214,8 @@ def _shadow_map(mesh: ShadedMesh, towards: tuple[float, float], power: float) ->
 
 @dataclass(frozen=True, eq=False)
 class GroundLight:
-    """The fraction of light that reaches the ground below closed meshes, from some directions.
-
-    Attributes:
-        shares: the fraction in each cell; 1 outside.
-        cell_mm: the size of a cell.
-        corner_mm: the lower left corner of the cells.
-    """
+    """The fraction of light that reaches the ground below closed meshes, from some directions: in
+    each cell, of size `cell_mm` from the lower left corner; 1 outside."""
 
     shares: Floats
     cell_mm: float
@@ -253,7 +249,7 @@ def ground_lighting(
 
 
 def light_on_ground(lights: Sequence[GroundLight], x_mm: Floats, y_mm: Floats) -> Floats:
-    """Return the fraction of the light of lamp and sky, from 0 to 1, that reaches points of the ground."""
+    """Return the fraction of the light of lamp and sky that reaches points of the ground."""
     lamp, sky = lights
     return _LAMP_PART * lamp.at(x_mm, y_mm) + (1 - _LAMP_PART) * sky.at(x_mm, y_mm)
 
@@ -291,8 +287,8 @@ def _layers(vertices: Floats, faces: Faces, cell_mm: float) -> tuple[_Mask, floa
     # Inside: more tops than bottoms above. y points up here, so tops are back faces.
     above = np.zeros((_LAYERS + 1) * rows * columns, dtype=np.int8)
     for sides, step in ((faces[:, ::-1], 1), (faces, -1)):
-        for place, depth, _ in _samples(x, y, height, sides, columns, rows):
+        for index, depth, _ in _samples(x, y, height, sides, columns, rows):
             below = np.clip(np.ceil(depth - 0.5), 0, _LAYERS).astype(np.int64)
-            np.add.at(above, below * (rows * columns) + place, np.int8(step))
+            np.add.at(above, below * (rows * columns) + index, np.int8(step))
     above = above.reshape(_LAYERS + 1, rows, columns)
     return np.cumsum(above[:0:-1], axis=0, dtype=np.int8)[::-1] > 0, layer_mm

@@ -44,10 +44,10 @@ class ShadedMesh:
 
 @dataclass(frozen=True)
 class View:
-    """The viewpoint, and the size of the image in pixels. The azimuth of the viewer is 0 in the south,
-    below the drawing, and 90 in the east; the elevation is above the horizon. The background is
-    ``#rrggbb``, None for transparent. A `ground` receives shadows; `ink` is the darkness of outlines
-    (0 to 1); `margin` is the least free fraction at each edge."""
+    """The viewpoint, and the size of the image in pixels. The azimuth of the viewer is 0 in the
+    south, below the drawing, and 90 in the east; the elevation is above the horizon. The background
+    is ``#rrggbb``, None for transparent. A `ground` receives shadows; `ink` is the darkness of
+    outlines (0 to 1); `margin` is the least free fraction at each edge."""
 
     width: int = 1600
     height: int = 1000
@@ -63,9 +63,9 @@ class View:
 @dataclass(frozen=True)
 class Camera:
     """A projection. A point ``target + x right + y up + z near`` (unit vectors) has the *weight*
-    ``1 - z / far_mm``, is projected to ``(x, -y) / weight * scale + shift``, in pixels, and is nearer
-    the greater ``z / weight`` is: all are linear along straight lines of the image. `far_mm` is
-    infinite for an orthographic projection."""
+    ``1 - z / far_mm``, is projected to ``(x, -y) / weight * scale + shift``, in pixels, and is
+    nearer the greater ``z / weight`` is: all are linear along straight lines of the image. `far_mm`
+    is infinite for an orthographic projection."""
 
     right: Vector
     up: Vector
@@ -85,8 +85,8 @@ class Camera:
         return x + self.shift[0], self.shift[1] - y, near / weight, weight
 
     def intersect_ground(self, x: Floats, y: Floats, ground_mm: float) -> tuple[Floats, Floats]:
-        """Intersect rays through image points, in pixels, with a level plane: x and y in mm, NaN where
-        a ray points up."""
+        """Intersect rays through image points, in pixels, with a level plane: x and y in mm, NaN
+        where a ray points up."""
         across, high = (x - self.shift[0]) / self.scale, (self.shift[1] - y) / self.scale
         rise = across * self.right[2] + high * self.up[2]
         falls = self.near[2] - rise / self.far_mm
@@ -141,8 +141,8 @@ def _rounded(*axes: float) -> Vector:
 
 
 def dot(vectors: Floats, other: Floats | Vector) -> Floats:
-    """Return dot products of vectors, one per row, with as many others or one. Unlike ``numpy.dot`` it is
-    rounded alike on every machine."""
+    """Return dot products of vectors, one per row, with as many others or one. Unlike ``numpy.dot``
+    it is rounded alike on every machine."""
     x, y, z = np.asarray(other).T
     products: Floats = vectors[:, 0] * x + vectors[:, 1] * y + vectors[:, 2] * z
     return products
@@ -178,8 +178,8 @@ def face_normals(vertices: Floats, faces: Faces) -> tuple[Floats, Floats]:
 
 
 def corner_normals(vertices: Floats, faces: Faces) -> Floats:
-    """Return the normals at the corners of triangles, shape (m, 3, 3): the area-weighted mean of the
-    adjacent triangles with nearly the same direction. Vertices must be merged."""
+    """Return the normals at the corners of triangles, shape (m, 3, 3): the area-weighted mean of
+    the adjacent triangles with nearly the same direction. Vertices must be merged."""
     normals, areas = face_normals(vertices, faces)
     corner_of = faces.ravel()
     by_vertex = np.argsort(corner_of, kind="stable")

@@ -25,7 +25,7 @@ class Bin:
     Attributes:
         gap_mm: the least distance between two shapes.
         edge_mm: the least distance of a shape from the bin's edge.
-        corner_mm: side of the reserved square at the upper right, inside the edge strip; 0 for none.
+        corner_mm: side of the reserved square at the upper right, inside the strip; 0 for none.
         advice: for the message when a shape does not fit.
     """
 
@@ -59,13 +59,8 @@ class Bin:
 
 @dataclass(frozen=True)
 class Placement:
-    """The placement of a shape: a rotation, then a translation.
-
-    Attributes:
-        degrees: counter-clockwise about the origin of the outline's frame.
-        x_mm: translation to the right.
-        y_mm: translation upwards.
-    """
+    """The placement of a shape: a rotation, counter-clockwise about the origin of the outline's
+    frame, then a translation."""
 
     name: str
     degrees: float
@@ -83,9 +78,8 @@ class Placement:
             Placement(name='A', degrees=90.0, x_mm=5.0, y_mm=0.0)
         """
         left, bottom = turned.bounds[:2]
-        return cls(
-            name, degrees % 360, round(left_mm - left, _DIGITS), round(bottom_mm - bottom, _DIGITS)
-        )
+        x_mm, y_mm = round(left_mm - left, _DIGITS), round(bottom_mm - bottom, _DIGITS)
+        return cls(name, degrees % 360, x_mm, y_mm)
 
     def place(self, outline: Polygon) -> Polygon:
         """Move an outline to its place.
@@ -129,13 +123,11 @@ def size_mm(outline: Polygon) -> tuple[float, float]:
 
 
 def fitting_rotations(outline: Polygon, bin_: Bin) -> list[tuple[float, Polygon]]:
-    """Return all rotations at which an outline fits an empty bin: degrees, and the rotated outline.
+    """Return all rotations at which an outline fits an empty bin, in the order of
+    `ROTATIONS_DEGREES`: degrees, and the rotated outline.
 
     The lower left is farthest from the reserved corner at the upper right, so an outline that does
     not fit there fits nowhere.
-
-    Returns:
-        In the order of `ROTATIONS_DEGREES`; empty if the shape is too large.
 
     Example:
         >>> [degrees for degrees, _ in fitting_rotations(box(0, 0, 130, 9), Bin(110, 110, 2, 5))]
@@ -158,8 +150,8 @@ def are_apart(area: Polygon, other: Polygon, gap_mm: float) -> bool:
     """Return whether two areas keep a distance; with a distance of 0 they may touch, not overlap.
 
     Example:
-        >>> one, beside = box(0, 0, 1, 1), box(1, 0, 2, 1)
-        >>> are_apart(one, beside, 0), are_apart(one, one, 0)
+        >>> left, right = box(0, 0, 1, 1), box(1, 0, 2, 1)
+        >>> are_apart(left, right, 0), are_apart(left, left, 0)
         (True, False)
     """
     if gap_mm > SLACK_MM:
@@ -170,8 +162,8 @@ def are_apart(area: Polygon, other: Polygon, gap_mm: float) -> bool:
 def layout_faults(
     shapes: Mapping[str, Polygon], bin_: Bin, bins: Sequence[Sequence[Placement]]
 ) -> list[str]:
-    """Validate a layout and return its faults in sentences: a shape that is missing or placed twice,
-    two shapes nearer than the gap, one in the edge strip or too near to the reserved corner.
+    """Return the faults of a layout in sentences: a shape that is missing or placed twice, two
+    shapes nearer than the gap, one in the edge strip or too near to the reserved corner.
 
     Example:
         >>> shapes = {"A": box(0, 0, 9, 9), "B": box(0, 0, 9, 9)}
@@ -186,12 +178,9 @@ def layout_faults(
     usable = box(low_mm, low_mm, bin_.width_mm - low_mm, bin_.depth_mm - low_mm)
     faults = []
     for placements in bins:
-        areas = {
-            placement.name: placement.place(shapes[placement.name]) for placement in placements
-        }
-        faults += [
-            f"{n} overlaps the edge strip" for n, area in areas.items() if not usable.covers(area)
-        ]
+        areas = {each.name: each.place(shapes[each.name]) for each in placements}
+        outside = [name for name, area in areas.items() if not usable.covers(area)]
+        faults += [f"{name} overlaps the edge strip" for name in outside]
         if bin_.corner is not None:
             areas["the reserved corner"] = bin_.corner
         faults += [

@@ -37,17 +37,14 @@ _WORTH_IT = 0.95
 def nest(
     shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
 ) -> list[list[Placement]]:
-    """Place shapes in bins.
+    """Return the placements of shapes in bins, none of them empty.
 
-    Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries count:
-    no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed or finds no
-    layout in as few bins. Equal shapes in the same order give the same layout (see
-    `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known, so
-    `progress` is always called with the share 0.
-
-    Returns:
-        The placements in each bin; no bin is empty. No two shapes are nearer than the gap, and none
-        is in the edge strip or nearer than the gap to the reserved corner.
+    Shapes are rotated by multiples of 45 degrees, never mirrored. Only their outer boundaries
+    count: no shape is placed in a hole. rectpack places the shapes where spyrrow is not installed
+    or finds no layout in as few bins. Equal shapes in the same order give the same layout (see
+    `fabkit.printing.nesting.polygon_nest` for what that rests on). How long it takes is not known,
+    so `progress` is always called with the share 0. No two shapes are nearer than the gap, and none
+    is in the edge strip or nearer than the gap to the reserved corner.
 
     Raises:
         InputError: for all shapes that are too large for a bin.
@@ -55,7 +52,8 @@ def nest(
 
     Example:
         >>> from shapely import box
-        >>> [len(one) for one in nest({"A": box(0, 0, 40, 20), "B": box(0, 0, 9, 9)}, Bin(60, 60, 2, 5))]
+        >>> shapes = {"A": box(0, 0, 40, 20), "B": box(0, 0, 9, 9)}
+        >>> list(map(len, nest(shapes, Bin(60, 60, 2, 5))))
         [2]
     """
     shapes = {name: Polygon(outline.exterior) for name, outline in shapes.items()}
@@ -64,13 +62,12 @@ def nest(
     if shapes and is_available():
         strip = _without_corner(bin_)
         areas = {name: shape.buffer(bin_.gap_mm / 2).area for name, shape in shapes.items()}
-        bins = _merged(
-            _by_polygon(shapes, areas, strip, boxed, progress) or boxed,
-            shapes,
-            areas,
-            strip,
-            progress,
+        layouts = (
+            _nest_parts(parts, shapes, areas, strip, seed, progress)
+            for count in range(_min_bins(areas.values(), strip), len(boxed) + 1)
+            for seed, parts in enumerate(_distribute(areas, count, boxed))
         )
+        bins = _merged(next(filter(None, layouts), boxed), shapes, areas, strip, progress)
         if bins != boxed:
             return bins
     faults = layout_faults(shapes, bin_, boxed)
@@ -91,38 +88,35 @@ def nest_compactly(
     nothing was found whose box has a shorter diagonal.
     """
     shapes = {placement.name: Polygon(shapes[placement.name].exterior) for placement in placements}
-    area_mm2 = sum(outline.buffer(bin_.gap_mm / 2).area for outline in shapes.values())
     gap_mm = bin_.gap_mm
-    widest_mm, deepest_mm = bin_.usable_mm
-    now_mm = _diagonal_mm(shapes, placements)
+    area_mm2 = sum(outline.buffer(gap_mm / 2).area for outline in shapes.values())
+    max_width_mm, max_depth_mm = (side_mm + gap_mm for side_mm in bin_.usable_mm)
+    max_diagonal_mm = _WORTH_IT * _diagonal_mm(shapes, placements)
     # Outlines a little too large, but with fewer vertices: balls have very many.
     coarse = {
         name: outline.buffer(_COARSE_MM, join_style="mitre").simplify(_COARSE_MM)
         for name, outline in shapes.items()
     }
     is_complex = sum(len(outline.exterior.coords) for outline in coarse.values()) > _MAX_VERTICES
-    for part in _DENSITIES[is_complex:] if len(placements) > 1 else ():
-        wide_mm = min(math.sqrt(area_mm2 / part), widest_mm + gap_mm)
-        deep_mm = min(area_mm2 / part / wide_mm, deepest_mm + gap_mm)
-        wide_mm = min(area_mm2 / part / deep_mm, widest_mm + gap_mm)
+    for density in _DENSITIES[is_complex:] if len(placements) > 1 else ():
+        wide_mm = min(math.sqrt(area_mm2 / density), max_width_mm)
+        deep_mm = min(area_mm2 / density / wide_mm, max_depth_mm)
+        wide_mm = min(area_mm2 / density / deep_mm, max_width_mm)
         more_mm = 2 * bin_.edge_mm - gap_mm
         small = replace(bin_, width_mm=wide_mm + more_mm, depth_mm=deep_mm + more_mm, corner_mm=0.0)
         fits = all(fitting_rotations(outline, small) for outline in shapes.values())
-        if not fits or math.hypot(*small.usable_mm) > _WORTH_IT * now_mm:
+        if not fits or math.hypot(*small.usable_mm) > max_diagonal_mm:
             continue
         layouts = nest_by_rectangle(shapes, small, progress)
         if is_available():
             layouts.insert(0, nest_by_polygon(coarse, small, 0, progress) or [])
-        sound = [
-            nested for nested in layouts if nested and not layout_faults(shapes, small, [nested])
-        ]
-        if sound:
+        if sound := [row for row in layouts if row and not layout_faults(shapes, small, [row])]:
             return min(sound, key=lambda layout: round(_diagonal_mm(shapes, layout), 3))
     return list(placements)
 
 
 def _diagonal_mm(shapes: Mapping[str, Polygon], placements: Sequence[Placement]) -> float:
-    """The diagonal of the bounding box of placed shapes."""
+    """Return the diagonal of the bounding box of placed shapes."""
     left, bottom, right, top = total_bounds(
         [placement.place(shapes[placement.name]) for placement in placements]
     )
@@ -139,8 +133,8 @@ def _refuse_too_large(shapes: Mapping[str, Polygon], bin_: Bin) -> None:
     faults = [
         ErrorDetail(
             name,
-            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit the "
-            f"usable {usable}{corner} at any multiple of 45 degrees; {bin_.advice}",
+            f"is {' x '.join(format_mm(side, 1) for side in size_mm(outline))}, and does not fit "
+            f"the usable {usable}{corner} at any multiple of 45 degrees; {bin_.advice}",
         )
         for name, outline in shapes.items()
         if not fitting_rotations(outline, bin_)
@@ -150,33 +144,15 @@ def _refuse_too_large(shapes: Mapping[str, Polygon], bin_: Bin) -> None:
 
 
 def _min_bins(areas: Iterable[float], bin_: Bin) -> int:
-    """Return the least number of bins to try for shapes, whose areas have half a gap around each."""
+    """Return the least number of bins to try for shapes. Here and below, `areas` have half a gap
+    around each shape."""
     width, depth = bin_.usable_mm
     free = (width + bin_.gap_mm) * (depth + bin_.gap_mm) - bin_.corner_mm**2
     return max(1, math.ceil(sum(areas) / (_DENSEST * free) - 1e-9))
 
 
-def _by_polygon(
-    shapes: Mapping[str, Polygon],
-    areas: Mapping[str, float],
-    bin_: Bin,
-    boxed: Sequence[Sequence[Placement]],
-    progress: Progress,
-) -> list[list[Placement]] | None:
-    """Place shapes in at most as many bins as by boxes; None if not found.
-
-    Here and below, `areas` have half a gap around each shape.
-    """
-    for count in range(_min_bins(areas.values(), bin_), len(boxed) + 1):
-        for seed, parts in enumerate(_distribute(areas, count, boxed)):
-            bins = _nest_parts(parts, shapes, areas, bin_, seed, progress)
-            if bins:
-                return bins
-    return None
-
-
 def _without_corner(bin_: Bin) -> Bin:
-    """Return the bin; a corner that leaves no strip below it or beside it makes it a smaller rectangle."""
+    """Return the bin, as a smaller rectangle if its corner leaves no strip below or beside it."""
     width, depth = bin_.usable_mm
     reserved = bin_.corner_mm + bin_.gap_mm
     if bin_.corner_mm and reserved >= depth:
@@ -205,8 +181,7 @@ def _merged(
             fits = _min_bins([areas[name] for name in names], bin_) == 1
             placements = nest_by_polygon(both, bin_, 0, progress) if fits else None
             if placements and not layout_faults(both, bin_, [placements]):
-                merged = [each for each in merged if each[0].name not in both]
-                merged.append(placements)
+                merged = [*(each for each in merged if each[0].name not in both), placements]
                 break
         else:
             break
@@ -222,17 +197,16 @@ def _nest_parts(
     progress: Progress,
 ) -> list[list[Placement]] | None:
     """Place each part in its own bin, the fullest bin first."""
-    full = [[areas[name] for name in part] for part in parts]
-    if any(_min_bins(part_areas, bin_) > 1 for part_areas in full):
+    part_areas = [[areas[name] for name in part] for part in parts]
+    if any(_min_bins(each, bin_) > 1 for each in part_areas):
         return None
-    placements_of_part: dict[int, list[Placement]] = {}
-    for i in sorted(range(len(parts)), key=lambda i: -round(sum(full[i]), 6)):
+    bins: list[list[Placement]] = [[] for _ in parts]
+    for i in sorted(range(len(parts)), key=lambda i: -round(sum(part_areas[i]), 6)):
         part = {name: shapes[name] for name in parts[i]}
-        placements = nest_by_polygon(part, bin_, seed, progress)
-        if placements is None or layout_faults(part, bin_, [placements]):
+        bins[i] = nest_by_polygon(part, bin_, seed, progress) or []
+        if layout_faults(part, bin_, [bins[i]]):
             return None
-        placements_of_part[i] = placements
-    return [placements_of_part[i] for i in range(len(parts))]
+    return bins
 
 
 def _distribute(
@@ -240,22 +214,22 @@ def _distribute(
 ) -> Iterator[list[list[str]]]:
     """Yield distributions of shapes over a number of bins.
 
-    Each shape goes to the least full bin: first by decreasing size, then in shuffled orders. With as
-    many bins as boxes need there is nothing to gain, so only the boxes' distribution follows.
+    Each shape goes to the least full bin: first by decreasing size, then in shuffled orders. With
+    as many bins as boxes need there is nothing to gain, so only the boxes' distribution follows.
     """
-    waiting = sorted(areas, key=lambda name: -round(areas[name], 6))
+    names = sorted(areas, key=lambda name: -round(areas[name], 6))
     for attempt in range(_TRIES):
         parts: list[list[str]] = [[] for _ in range(count)]
-        full = [0.0] * count
-        for name in waiting:
-            emptiest = min(range(count), key=lambda i: round(full[i], 6))
+        part_areas = [0.0] * count
+        for name in names:
+            emptiest = min(range(count), key=lambda i: round(part_areas[i], 6))
             parts[emptiest].append(name)
-            full[emptiest] += areas[name]
+            part_areas[emptiest] += areas[name]
         yield [part for part in parts if part]
         if count == len(boxed):
             yield [[placement.name for placement in placements] for placements in boxed]
             return
-        random.Random(attempt).shuffle(waiting)  # noqa: S311 (no secret)
+        random.Random(attempt).shuffle(names)  # noqa: S311 (no secret)
 
 
 #: rectpack computes with integers: this many per millimetre.
@@ -274,28 +248,24 @@ _ORDERS = (
 def nest_by_rectangle(
     shapes: Mapping[str, Polygon], bin_: Bin, progress: Progress = no_progress
 ) -> list[list[Placement]]:
-    """Fill bin after bin with bounding boxes.
+    """Fill bin after bin with bounding boxes: each shape is rotated to the smallest box; each bin
+    is filled in several ways, and the fullest is kept."""
 
-    Each shape is rotated to the smallest box; each bin is filled in several ways, and the fullest is
-    kept.
-    """
+    def box_area(rotation: tuple[float, Polygon]) -> float:
+        return round(math.prod(size_mm(rotation[1])), 6)
+
     waiting = {
-        name: min(
-            fitting_rotations(outline, bin_),
-            key=lambda rotation: round(math.prod(size_mm(rotation[1])), 6),
-        )
+        name: min(fitting_rotations(outline, bin_), key=box_area)
         for name, outline in shapes.items()
     }
     bins = []
     while waiting:
-        areas = {name: round(turned.area, 6) for name, (_, turned) in waiting.items()}
         fillings = []
         for choice, order in product(_CHOICES, _ORDERS):
             progress(0.0, "")
             fillings.append(_fill_bin(waiting, bin_, choice, order))
-        placements = max(
-            fillings, key=lambda placements: sum(areas[placement.name] for placement in placements)
-        )
+        areas = {name: round(turned.area, 6) for name, (_, turned) in waiting.items()}
+        placements = max(fillings, key=lambda filling: sum(areas[each.name] for each in filling))
         if not placements:  # a shape may fit beside the reserved corner although its box does not
             name, rotation = next(iter(waiting.items()))
             placements = [Placement.at(name, *rotation, bin_.edge_mm, bin_.edge_mm)]
@@ -310,8 +280,8 @@ def _fill_bin(
 ) -> list[Placement]:
     """Fill one bin in one way; return nothing if the corner could not be kept free.
 
-    Every box is wider and higher by the gap, and so is the bin. The reserved corner is the first box,
-    which rectpack places at the lower left; the whole is then rotated by half a turn.
+    Every box is wider and higher by the gap, and so is the bin. The reserved corner is the first
+    box, which rectpack places at the lower left; the whole is then rotated by half a turn.
     """
     import rectpack
 
@@ -345,8 +315,8 @@ def _fill_bin(
             rotated = affinity.rotate(turned, more, origin=(0, 0)) if more else turned
             if bin_.corner_mm:
                 left, bottom = width - left - wide, height - bottom - high
-            corner_mm = (bin_.edge_mm + left / _STEPS, bin_.edge_mm + bottom / _STEPS)
-            placements.append(Placement.at(name, degrees + more, rotated, *corner_mm))
+            left_mm, bottom_mm = bin_.edge_mm + left / _STEPS, bin_.edge_mm + bottom / _STEPS
+            placements.append(Placement.at(name, degrees + more, rotated, left_mm, bottom_mm))
     return placements
 
 

@@ -7,12 +7,13 @@ Properties of spyrrow 0.9, and their consequences:
   search ends at a place in that order: at the first layout that fits the bin, or when the first
   attempt to narrow the strip has failed (its own early termination, after ten such attempts, takes
   ten times as long for a strip that is 3 % narrower).
-- It cannot be stopped from Python, and it panics on odd input. So it runs in a subprocess, like engines.
+- It cannot be stopped from Python, and it panics on odd input: it runs in a subprocess,
+  like engines.
 - It computes with 32-bit floats. Distances are therefore requested with a margin (`_SPARE_MM`).
 - It applies the distance between items to the strip's edges as well; the strip is enlarged by it.
 - It supports strips, not bins with a reserved corner. A corner is represented by one more item: a
-  wall as high as the strip, with the corner's square at its upper left. Items to the right of the wall
-  are moved to the left end of the bin, and the others with the wall to the right.
+  wall as high as the strip, with the corner's square at its upper left. Items to the right of the
+  wall are moved to the left end of the bin, and the others with the wall to the right.
 
 Machines whose floats differ in the last bit may give different layouts, all of them valid.
 """
@@ -67,10 +68,8 @@ def is_available() -> bool:
 def nest_by_polygon(
     shapes: Mapping[str, Polygon], bin_: Bin, seed: int, progress: Progress = no_progress
 ) -> list[Placement] | None:
-    """Search for a layout of all shapes in one bin; what `progress` raises ends the search.
-
-    Returns:
-        Their placements, in order; None if none was found, although there might be one.
+    """Search for a layout of all shapes in one bin: return their placements, in order, or None if
+    none was found, although there might be one. What `progress` raises ends the search.
 
     Raises:
         ExternalError: when the process fails.
@@ -97,11 +96,10 @@ def nest_by_polygon(
         return None
     placements = []
     for name, origin, (degrees, x, y) in zip(shapes, origins, poses, strict=True):
-        turned_x, turned_y = _rotated([origin], degrees)[0]
-        x_mm, y_mm = bin_.edge_mm + x - turned_x, bin_.edge_mm + y - turned_y
-        placements.append(
-            Placement(name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS))
-        )
+        [(turned_x, turned_y)] = _rotated([origin], degrees)
+        x_mm = round(bin_.edge_mm + x - turned_x, _DIGITS)
+        y_mm = round(bin_.edge_mm + y - turned_y, _DIGITS)
+        placements.append(Placement(name, degrees % 360, x_mm, y_mm))
     return placements
 
 
@@ -148,40 +146,36 @@ def _search(task: dict[str, Any]) -> list[_Pose] | None:
             if kind == spyrrow.ReportType.ExplInfeas:
                 return None
             if kind != spyrrow.ReportType.ExplImproving:
-                placed = {
+                strip_poses = {
                     # 32 bits make 314.99999 of 315.
                     item.id: (_TURN * round(item.rotation / _TURN), *item.translation)
                     for item in solution.placed_items
                 }
-                poses = _strip_to_bin(task, placed)
-                if poses is not None:
+                if poses := _strip_to_bin(task, strip_poses):
                     return poses
     return None
 
 
-def _strip_to_bin(task: dict[str, Any], placed: dict[str, _Pose]) -> list[_Pose] | None:
+def _strip_to_bin(task: dict[str, Any], strip_poses: dict[str, _Pose]) -> list[_Pose] | None:
     """Convert a layout of the strip to one of the bin; None if it is too wide."""
     width, gap, corner = task["size"][0], task["gap"], task["corner"]
-    poses = [placed[str(i)] for i in range(len(task["rings"]))]
+    poses = [strip_poses[str(i)] for i in range(len(task["rings"]))]
     spans = []
     for ring, (degrees, x, _) in zip(task["rings"], poses, strict=True):
-        across = [x + point[0] for point in _rotated(ring, degrees)]
-        spans.append((min(across), max(across)))
+        xs = [x + point[0] for point in _rotated(ring, degrees)]
+        spans.append((min(xs), max(xs)))
     # Where the wall begins and the reserved square ends.
-    wall = placed[_WALL][1] + corner if corner else math.inf
+    wall = strip_poses[_WALL][1] + corner if corner else math.inf
     left_end, right_end = _SPARE_MM / 2, width - _SPARE_MM / 2
     before = [span for span in spans if span[0] < wall]
     beyond = [span for span in spans if span[0] >= wall]
-    first = left_end
-    first_move = 0.0
-    if beyond:  # comes first in the room
+    first, first_move = left_end, 0.0
+    if beyond:  # comes first in the bin
         first_move = left_end - min(left for left, _ in beyond)
         first = max(right for _, right in beyond) + first_move + gap
     if corner:
         before.append((wall - corner, wall - gap))
-        move = width - wall
-    else:
-        move = left_end - min(left for left, _ in before)
+    move = width - wall if corner else left_end - min(left for left, _ in before)
     begin, end = (bound(span[i] for span in before) + move for i, bound in enumerate((min, max)))
     if begin < first - _NOISE_MM or end > right_end + _NOISE_MM:
         return None

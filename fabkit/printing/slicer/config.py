@@ -39,16 +39,9 @@ _FILAMENT = {
 
 @dataclass(frozen=True)
 class PrinterConfig:
-    """A print configuration.
-
-    Attributes:
-        name: the name of its file, for people.
-        text: what PrusaSlicer loads.
-        bed: of its printer.
-        nozzles: number of extruders.
-        filament: density, diameter, price and material of the first filament, where stated, by
-            attributes of `Profile`.
-    """
+    """A print configuration: the name of its file, its text, the printer's bed, the number of
+    extruders; and density, diameter, price and material of the first filament, where stated, by
+    attributes of `Profile`."""
 
     name: str
     text: str
@@ -90,7 +83,7 @@ def read_config(path: Path, profile: Profile) -> PrinterConfig:
 
 
 class _Reader:
-    """Reads the values that fabkit needs, and collects all errors."""
+    """A reader of the values that fabkit needs, which collects all errors."""
 
     def __init__(self, source: str, values: dict[str, str]) -> None:
         self._values = values
@@ -98,12 +91,13 @@ class _Reader:
 
     def config(self, name: str, text: str, profile: Profile) -> PrinterConfig:
         for key, (profile_key, attribute) in _LAYERS.items():
-            height_mm, own_mm = self._number(key), getattr(profile, attribute)
-            if abs(height_mm - own_mm) > _SAME_MM:
+            height_mm, layer_mm = self._number(key), getattr(profile, attribute)
+            if abs(height_mm - layer_mm) > _SAME_MM:
                 self._errors.add(
                     key,
-                    f"is {format_mm(height_mm, 3)}, and the profile has layers of {format_mm(own_mm, 3)}, "
-                    f'to which depths and pauses are rounded; add -s "{profile_key}={height_mm:g} mm"',
+                    f"is {format_mm(height_mm, 3)}, and the profile has layers of "
+                    f"{format_mm(layer_mm, 3)}, to which depths and pauses are rounded; add -s "
+                    f'"{profile_key}={height_mm:g} mm"',
                 )
         bed = Bed(self._corners(), self._number("max_print_height"), escape(name))
         nozzles = len(self._values["nozzle_diameter"].split(","))

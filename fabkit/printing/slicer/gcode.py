@@ -1,8 +1,8 @@
 """Reading G-code line by line.
 
-PrusaSlicer's comments mark where layers begin (``;LAYER_CHANGE``, ``;Z:``), which object the next moves
-belong to (``; printing object A id:0 copy 0``) and, at the end, time and material; the moves show what
-is really printed. Both are used: a layer without extrusion does not count.
+PrusaSlicer's comments mark where layers begin (``;LAYER_CHANGE``, ``;Z:``), which object the next
+moves belong to (``; printing object A id:0 copy 0``) and, at the end, time and material; the moves
+show what is really printed. Both are used: a layer without extrusion does not count.
 """
 
 from __future__ import annotations
@@ -38,13 +38,8 @@ class Layer:
 
 @dataclass
 class Pause:
-    """A pause.
-
-    Attributes:
-        layer: number of layers begun before it; all are complete if `between`.
-        height_mm: top of the last of them; 0 before the first.
-        between: whether nothing more of that layer is printed after it.
-    """
+    """A pause after `layer` layers have begun, at the top of the last (0 before the first); it is
+    `between` layers if nothing more of that layer is printed after it."""
 
     layer: int
     height_mm: float
@@ -57,8 +52,7 @@ class PrintedObject:
 
     Attributes:
         number: of the object in the slicer's list.
-        low_mm: bottom of its first layer.
-        high_mm: top of its last layer.
+        low_mm, high_mm: bottom of its first and top of its last layer.
         first_layer, last_layer: from 1; `layers` of these have extrusion.
         box: around the centre lines of its extrusion.
     """
@@ -80,7 +74,6 @@ class Gcode:
 
     Attributes:
         box: around the centre lines of all extrusion, including tower and skirt.
-        seconds: print time.
         metres, grams: of filament, for each extruder.
         total_grams: of all filament, including purging.
     """
@@ -111,16 +104,15 @@ def read_gcode(path: Path, source: str) -> Gcode:
                     reader.line(line.rstrip())
             return reader.result()
         except ValueError as error:
-            raise ExternalError(
-                f"{source} wrote G-code that is broken: {error} (line {count})"
-            ) from None
+            message = f"{source} wrote G-code that is broken: {error} (line {count})"
+            raise ExternalError(message) from None
 
 
 class _Reader:
-    """Tracks the position of the nozzle, the layer and the object."""
+    """The state of a print: the position of the nozzle, the layer and the object."""
 
     def __init__(self) -> None:
-        self._found = Gcode()
+        self._gcode = Gcode()
         self._objects: dict[tuple[int, int, str], PrintedObject] = {}
         self._object: PrintedObject | None = None
         self._position = {"X": 0.0, "Y": 0.0, "E": 0.0}
@@ -161,18 +153,17 @@ class _Reader:
         Raises:
             ValueError: when the print is incomplete.
         """
-        if not self._found.layers:
+        if not self._gcode.layers:
             raise ValueError("it prints no layer")
-        if self._found.seconds is None:
+        if self._gcode.seconds is None:
             raise ValueError("it ends without the estimated printing time")
-        self._found.objects = [
-            printed for _, printed in sorted(self._objects.items()) if printed.layers
-        ]
-        return self._found
+        objects = [printed for _, printed in sorted(self._objects.items()) if printed.layers]
+        self._gcode.objects = objects
+        return self._gcode
 
     def _sum(self, key: str, _: str, value: str) -> None:
         """Record time and material, if a line has them."""
-        gcode = self._found
+        gcode = self._gcode
         if key == "; estimated printing time (normal mode)":
             times = _TIME.fullmatch(value.strip())
             if times is None or not any(times.groups()):
@@ -188,7 +179,7 @@ class _Reader:
 
     def _begin_layer(self, top_mm: float) -> None:
         self._expects_height = False
-        below_mm = self._found.layers[-1].top_mm if self._found.layers else 0.0
+        below_mm = self._top_mm
         if top_mm <= 0:
             raise ValueError(f"a layer at {top_mm:g} mm; expected it above the bed")
         if top_mm < below_mm - SAME_MM:
@@ -215,11 +206,10 @@ class _Reader:
 
     def _print(self, before: dict[str, float]) -> None:
         """Record an extrusion from a position to the present one."""
-        gcode, layers = self._found, self._found.layers
+        gcode, layers = self._gcode, self._gcode.layers
         if self._next_top is not None:
-            below_mm = layers[-1].top_mm if layers else 0.0
-            if not layers or self._next_top > below_mm + SAME_MM:
-                layers.append(Layer(below_mm, self._next_top))
+            if not layers or self._next_top > self._top_mm + SAME_MM:
+                layers.append(Layer(self._top_mm, self._next_top))
             self._next_top = None
         if not layers:  # purging at the edge of the bed before the first layer
             return
@@ -240,10 +230,14 @@ class _Reader:
 
     def _stop(self) -> None:
         """Record a pause; a comment and its command count once."""
-        layers = self._found.layers
         if not self._paused:
-            self._found.pauses.append(Pause(len(layers), layers[-1].top_mm if layers else 0.0))
+            self._gcode.pauses.append(Pause(len(self._gcode.layers), self._top_mm))
         self._paused = True
+
+    @property
+    def _top_mm(self) -> float:
+        """The top of the last layer; 0 before the first."""
+        return self._gcode.layers[-1].top_mm if self._gcode.layers else 0.0
 
 
 def _around(box: Box, *positions: dict[str, float]) -> Box:

@@ -40,11 +40,8 @@ _INSTALL = (
 
 @dataclass(frozen=True)
 class Slicer:
-    """A slicer that is installed.
-
-    Attributes:
-        version: as reported, without the suffix of an unnamed build.
-    """
+    """A slicer that is installed; its version is as reported, without the suffix of an unnamed
+    build."""
 
     path: Path
     name: str
@@ -54,37 +51,37 @@ class Slicer:
         return f"{self.name} {self.version}"
 
 
-def find_slicer(given: str | None = None) -> Slicer:
+def find_slicer(choice: str | None = None) -> Slicer:
     """Find the slicer that the user names, or the first of `PROGRAM_NAMES` on the PATH.
 
     Raises:
         InputError: when the given one does not exist, or is not a slicer.
         ExternalError: when none is installed, or the one that is breaks down.
     """
-    names = PROGRAM_NAMES if given is None else [given]
+    names = PROGRAM_NAMES if choice is None else [choice]
     name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
-    if not path and given is None:
+    if not path and choice is None:
         raise ExternalError(
-            f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its path "
-            "with --slicer; only `fabkit slice` needs one"
+            f"no slicer found (looked for {', '.join(PROGRAM_NAMES)}); {_INSTALL}; or pass its "
+            "path with --slicer; only `fabkit slice` needs one"
         )
     if not path:
         raise InputError.of(
             "--slicer",
-            f"cannot find a program {quote(given)}; expected the path or name of PrusaSlicer; "
+            f"cannot find a program {quote(choice)}; expected the path or name of PrusaSlicer; "
             f"{_INSTALL}",
         )
     slicer = _identify(Path(path).absolute())
     if isinstance(slicer, Slicer):
         return slicer
-    if given is None:
+    if choice is None:
         raise ExternalError(
-            f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass another "
-            "slicer with --slicer"
+            f"cannot identify {name}: asked for its help, it {slicer}; reinstall it, or pass "
+            "another slicer with --slicer"
         )
     raise InputError.of(
         "--slicer",
-        f"{quote(given)} is not a supported slicer: asked for its help, it {slicer}; expected "
+        f"{quote(choice)} is not a supported slicer: asked for its help, it {slicer}; expected "
         "PrusaSlicer",
     )
 
@@ -118,12 +115,8 @@ _PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """A program that has ended.
-
-    Attributes:
-        code: its exit code; negative for the signal that killed it.
-        output: standard output and standard error.
-    """
+    """A program that has ended: its exit code, negative for the signal that killed it, and its
+    standard output and error."""
 
     code: int
     output: str
@@ -153,8 +146,8 @@ def run_program(
     In every case, also on Ctrl-C, its whole process group is dead at the end.
 
     Args:
-        hear: called with each line that it prints, at once where ``stdbuf`` is installed: C programs
-            hold back what they print into a pipe.
+        hear: called with each line that it prints, at once where ``stdbuf`` is installed: C
+            programs hold back what they print into a pipe.
 
     Raises:
         ExternalError: when it cannot be started, takes too long or prints too much.
@@ -186,8 +179,8 @@ def run_program(
     output = heard.decode(errors="replace")
     if len(heard) > MAX_OUTPUT_BYTES:
         raise ExternalError(
-            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so it may "
-            f"not be one{_last_line(output)}"
+            f"{name} printed more than {MAX_OUTPUT_BYTES} bytes; a slicer prints a few lines, so "
+            f"it may not be one{_last_line(output)}"
         )
     if is_late:
         raise ExternalError(f"{name} was stopped after {limit_s:g} seconds{_last_line(output)}")

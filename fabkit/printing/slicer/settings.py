@@ -31,15 +31,14 @@ _TEMPERATURE_KEYS = (
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
 #: A narrower tower cannot be purged into.
 _MIN_TOWER_MM = 15.0
-#: The greatest number of filaments for which PrusaSlicer 2.5 lays a tower: with three or more the moves
-#: in it differ from run to run, and some lead to infinity.
+#: The greatest number of filaments for which PrusaSlicer 2.5 lays a tower: with three or more the
+#: moves in it differ from run to run, and some lead to infinity.
 _MAX_TOWER_FILAMENTS = 2
 
 
 def print_settings(profile: Profile, extruders: int) -> str:
-    """The text of a configuration that PrusaSlicer loads: lines of ``key = value``.
-
-    Of duplicate keys the last one counts. All extruders share one nozzle.
+    """Return the text of a configuration that PrusaSlicer loads: lines of ``key = value``, of
+    duplicate keys the last one counts. All extruders share one nozzle.
 
     Example:
         >>> from fabkit.profiles.profile_file import load_profile
@@ -67,20 +66,18 @@ def print_settings(profile: Profile, extruders: int) -> str:
     if _PLAIN.fullmatch(profile.filament):
         values["filament_type"] = ";".join([profile.filament] * extruders)
     if extruders > 1:
-        place = _tower_place(profile) if extruders <= _MAX_TOWER_FILAMENTS else {}
-        values |= {"wipe_tower": str(int(bool(place)))} | place
+        tower = _tower_settings(profile) if extruders <= _MAX_TOWER_FILAMENTS else {}
+        values |= {"wipe_tower": str(int(bool(tower)))} | tower
     return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{_lines(values)}"
 
 
 def needed_settings(profile: Profile, extruders: int) -> str:
-    """The settings that fabkit needs on top of a user's configuration.
-
-    Plates print layer by layer, a tower is in the reserved corner, and the G-code names the objects.
-    No program of the user's runs on it.
-    """
+    """Return the settings that fabkit needs on top of a user's configuration: plates print layer by
+    layer, a tower is in the reserved corner, the G-code names the objects, and no program of the
+    user's runs on it."""
     values = {"gcode_label_objects": "1", "complete_objects": "0", "post_process": ""}
     if extruders > 1:
-        values |= _tower_place(profile)
+        values |= _tower_settings(profile)
     return _lines(values)
 
 
@@ -121,20 +118,21 @@ def filling_for(profile: Profile) -> Filling:
     )
 
 
-def _tower_place(profile: Profile) -> dict[str, str]:
-    """The position of the tower: in the reserved corner, if there is one."""
-    place_mm = tower_place_mm(profile)
-    if place_mm is None:
+def _tower_settings(profile: Profile) -> dict[str, str]:
+    """Return the position of the tower: in the reserved corner, if there is one."""
+    corner_mm = tower_place_mm(profile)
+    if corner_mm is None:
         return {}
     return {
-        "wipe_tower_x": f"{place_mm[0]:g}",
-        "wipe_tower_y": f"{place_mm[1]:g}",
+        "wipe_tower_x": f"{corner_mm[0]:g}",
+        "wipe_tower_y": f"{corner_mm[1]:g}",
         "wipe_tower_width": f"{tower_side_mm(profile) - 2 * TOWER_MARGIN_MM:g}",
     }
 
 
 def tower_place_mm(profile: Profile) -> tuple[float, float] | None:
-    """The front left corner of the tower in the reserved corner of the bed; None if that is too small."""
+    """Return the front left corner of the tower in the reserved corner of the bed; None if that is
+    too small."""
     side_mm = tower_side_mm(profile)
     if side_mm - 2 * TOWER_MARGIN_MM < _MIN_TOWER_MM:
         return None

@@ -1,4 +1,4 @@
-"""Slicing one plate: the slicer runs in its own folder, and the G-code file is moved into place whole."""
+"""Slicing one plate: the slicer runs in its own folder, and the G-code file is moved whole."""
 
 from __future__ import annotations
 
@@ -61,12 +61,8 @@ def slice_plate(
     config: PrinterConfig | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Slice the 3MF file of a plate, read the G-code back and judge it (see `judge_print`).
-
-    The G-code is written whatever the verdict.
-
-    Args:
-        config: the user's own settings; fabkit's generic ones by default.
+    """Slice the 3MF file of a plate with fabkit's generic settings or the user's own, read the
+    G-code back and judge it (see `judge_print`). It is written whatever the verdict.
 
     Raises:
         InputError: when the configuration has too few extruders, or PrusaSlicer refuses it.
@@ -75,17 +71,17 @@ def slice_plate(
     """
     if slicer.name != "PrusaSlicer":
         raise ExternalError(
-            f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu Studio "
-            "need a printer's own presets; install PrusaSlicer, pass it with --slicer, or open the 3MF "
-            "file in your slicer"
+            f"found {slicer.name}, but fabkit slices with PrusaSlicer only: OrcaSlicer and Bambu "
+            "Studio need a printer's own presets; install PrusaSlicer, pass it with --slicer, or "
+            "open the 3MF file in your slicer"
         )
     plate = escape(model.name)
     if config is not None and config.nozzles < expected.extruders:
         raise InputError.of(
             escape(config.name),
-            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs {expected.extruders}; "
-            "export the settings of a printer that changes filament, or choose fewer filaments, or set "
-            "label.inlay none, board.text engraved and cell.tones plain",
+            f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs "
+            f"{expected.extruders}; export the settings of a printer that changes filament, or choose "
+            "fewer filaments, or set label.inlay none, board.text engraved and cell.tones plain",
             "nozzle_diameter",
         )
     who = f"{plate}: {slicer}"
@@ -94,11 +90,9 @@ def slice_plate(
         # In the target's folder, so that the final move is one step.
         with temporary_folder(gcode.parent) as folder:
             shutil.copyfile(model, folder / _MODEL)
-            if config is None:
-                texts = {_SETTINGS: print_settings(profile, expected.extruders)}
-            else:
-                needed = needed_settings(profile, expected.extruders)
-                texts = {_CONFIG: config.text, _SETTINGS: needed}
+            settings = print_settings if config is None else needed_settings
+            texts = {} if config is None else {_CONFIG: config.text}
+            texts[_SETTINGS] = settings(profile, expected.extruders)
             loads: list[str] = []
             for name, text in texts.items():
                 (folder / name).write_text(text, encoding="utf-8")
@@ -136,7 +130,8 @@ def slice_plate(
 
 
 def _follow(progress: Progress) -> Callable[[str], None]:
-    """Report the slicer's own progress; it repeats steps for each object, but the share only grows."""
+    """Return what reports the slicer's progress; it repeats steps for each object, but the
+    share only grows."""
     share = 0.0
 
     def hear(line: str) -> None:

@@ -22,12 +22,8 @@ from fabkit.profiles.profile import Profile
 
 @dataclass(frozen=True, order=True)
 class Feature:
-    """A feature of a piece between two heights.
-
-    Attributes:
-        name: ``letter`` or ``recess``.
-        low_mm, high_mm: above the bed, as it is printed.
-    """
+    """A ``letter`` or ``recess`` of a piece, between two heights above the bed, as it
+    is printed."""
 
     name: str
     low_mm: float
@@ -52,8 +48,8 @@ def features_of(drawings: Iterable[PartDrawing]) -> tuple[Feature, ...]:
 
 
 def layers_of_feature(feature: Feature, layers: Sequence[Layer]) -> dict[str, Any]:
-    """Return the layers of a feature, counted from 1: those whose middle, where a slicer cuts, is inside
-    it; and whether a layer begins and one ends exactly at its ends.
+    """Return the layers of a feature, counted from 1: those whose middle, where a slicer cuts, is
+    inside it; and whether a layer begins and one ends exactly at its ends.
 
     Example:
         >>> layers = [Layer(0.0, 0.2), Layer(0.2, 0.4), Layer(0.4, 0.6)]
@@ -61,18 +57,16 @@ def layers_of_feature(feature: Feature, layers: Sequence[Layer]) -> dict[str, An
         ['letter', 0.2, 0.55, 2, 3, True, False]
     """
     inside = [
-        number
+        (number, layer)
         for number, layer in enumerate(layers, start=1)
         if feature.low_mm < (layer.low_mm + layer.top_mm) / 2 < feature.high_mm
     ]
-    first, last = (inside[0], inside[-1]) if inside else (None, None)
+    (first, bottom), (last, top) = (inside[0], inside[-1]) if inside else ((None, None),) * 2
     return asdict(feature) | {
         "first_layer": first,
         "last_layer": last,
-        "begins_on_layer": first is not None
-        and abs(layers[first - 1].low_mm - feature.low_mm) <= SAME_MM,
-        "ends_on_layer": last is not None
-        and abs(layers[last - 1].top_mm - feature.high_mm) <= SAME_MM,
+        "begins_on_layer": bottom is not None and abs(bottom.low_mm - feature.low_mm) <= SAME_MM,
+        "ends_on_layer": top is not None and abs(top.top_mm - feature.high_mm) <= SAME_MM,
     }
 
 
@@ -87,11 +81,7 @@ _LOGGED = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(\w+)\]\s*")
 
 @dataclass(frozen=True)
 class MeshInfo:
-    """The slicer's report on an object of a file.
-
-    Attributes:
-        manifold: whether its mesh is closed.
-    """
+    """The slicer's report on an object of a file: whether its mesh is closed; its open edges."""
 
     manifold: bool
     open_edges: int
@@ -119,29 +109,23 @@ def parse_warnings(output: str) -> tuple[str, ...]:
         ('print warning: Empty layer. Object: A',)
     """
     warnings: list[str] = []
-    fresh = True
+    begins = True
     for line in output.splitlines():
         if _HARMLESS.fullmatch(line):
-            fresh = True
+            begins = True
         elif line.strip():
             text = escape(_LOGGED.sub(r"\1: ", line).strip())
-            if fresh:
-                warnings.append(text)
-            else:
-                warnings[-1] = f"{warnings[-1]} {text}"[:400]
-            fresh = False
+            if not begins:
+                text = f"{warnings.pop()} {text}"[:400]
+            warnings.append(text)
+            begins = False
     return tuple(warnings[:_MAX_WARNINGS])
 
 
 @dataclass(frozen=True)
 class Bed:
-    """A printer's bed.
-
-    Attributes:
-        corners: in mm, in the frame of plates.
-        height_mm: how high it prints.
-        source: the configuration that states it; empty for the profile.
-    """
+    """A printer's bed: its corners in mm, in the frame of plates, how high it prints, and the
+    configuration that states it, empty for the profile."""
 
     corners: tuple[tuple[float, float], ...]
     height_mm: float
@@ -162,7 +146,6 @@ class ExpectedPrint:
     Attributes:
         objects: names of the objects, with repetitions.
         pause_height_mm: top of the last layer before the pause; None for no pause.
-        extruders: number of filaments.
         features: features to look up in the layers.
     """
 
@@ -182,20 +165,16 @@ def judge_print(
     profile: Profile,
     bed: Bed,
 ) -> dict[str, Any]:
-    """Judge the G-code of a plate.
-
-    Returns:
-        A document for JSON: ``printable``, ``reasons`` (why not, in sentences), time and material,
-        layers, pauses, objects and features. Lengths are in mm, layers count from 1, unknown values
-        are null.
-    """
+    """Judge the G-code of a plate: return a document for JSON with ``printable``, ``reasons`` (why
+    not, in sentences), time and material, layers, pauses, objects and features. Lengths are in mm,
+    layers count from 1, unknown values are null."""
     printed, layers = gcode.objects, gcode.layers
-    known = len(models) == 1 + max((part.number for part in printed), default=-1)
+    all_reported = len(models) == 1 + max((part.number for part in printed), default=-1)
     all_closed = all(model.manifold for model in models)
     features = [layers_of_feature(feature, layers) for feature in expected.features]
     reasons = [
         *(f"slicer warning: {warning}" for warning in warnings),
-        *_open_meshes(models, printed if known else ()),
+        *_open_meshes(models, printed if all_reported else ()),
         *_object_faults(gcode, expected),
         *_layer_faults(gcode, profile),
         *_pause_faults(gcode, expected),
@@ -209,11 +188,9 @@ def judge_print(
     ]
     objects = []
     for part in printed:
-        fields = asdict(part)
-        for key in ("number", "copy", "box"):
-            del fields[key]
-        manifold = models[part.number].manifold if known else all_closed
-        objects.append({"name": fields.pop("name"), "manifold": manifold} | fields)
+        manifold = models[part.number].manifold if all_reported else all_closed
+        fields = {"name": part.name, "manifold": manifold} | asdict(part)
+        objects.append({key: fields[key] for key in fields if key not in ("number", "copy", "box")})
     metres, grams = gcode.metres or (), gcode.grams or ()
     return {
         "plate": plate,
@@ -247,23 +224,22 @@ def _open_meshes(models: Sequence[MeshInfo], objects: Sequence[PrintedObject]) -
 
 
 def _object_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:
-    wanted = Counter(expected.objects)
+    numbers = Counter(expected.objects)
     counts = Counter(part.name for part in gcode.objects)
-    for name in sorted(wanted | counts):
-        if counts[name] < wanted[name]:
-            yield f"object {quote(name)} is printed {counts[name]} times, not {wanted[name]}"
-        if counts[name] > wanted[name]:
+    for name in sorted(numbers | counts):
+        if counts[name] < numbers[name]:
+            yield f"object {quote(name)} is printed {counts[name]} times, not {numbers[name]}"
+        if counts[name] > numbers[name]:
             yield f"object {quote(name)} is printed unexpectedly"
 
 
 def _layer_faults(gcode: Gcode, profile: Profile) -> Iterator[str]:
     for number, layer in enumerate(gcode.layers, start=1):
-        height_mm = layer.top_mm - layer.low_mm
-        wanted_mm = profile.first_layer_mm if number == 1 else profile.layer_mm
-        if abs(height_mm - wanted_mm) > SAME_MM:
+        height_mm = profile.first_layer_mm if number == 1 else profile.layer_mm
+        if abs(layer.top_mm - layer.low_mm - height_mm) > SAME_MM:
             yield (
                 f"layer {number} reaches from {format_mm(layer.low_mm)} to "
-                f"{format_mm(layer.top_mm)}; expected a height of {format_mm(wanted_mm)}"
+                f"{format_mm(layer.top_mm)}; expected a height of {format_mm(height_mm)}"
             )
             break  # the following layers are off as well
     for part in gcode.objects:
@@ -275,24 +251,24 @@ def _layer_faults(gcode: Gcode, profile: Profile) -> Iterator[str]:
 
 
 def _pause_faults(gcode: Gcode, expected: ExpectedPrint) -> Iterator[str]:
-    wanted_mm = expected.pause_height_mm
-    right = 0
+    height_mm = expected.pause_height_mm
+    right_count = 0
     for stop in gcode.pauses:
-        place = f"a pause after layer {stop.layer}, at {format_mm(stop.height_mm)}"
-        if wanted_mm is None:
-            yield f"there is {place}; expected none"
-        elif abs(stop.height_mm - wanted_mm) > SAME_MM:
-            yield f"there is {place}; expected it at {format_mm(wanted_mm)}"
+        subject = f"there is a pause after layer {stop.layer}, at {format_mm(stop.height_mm)}"
+        if height_mm is None:
+            yield f"{subject}; expected none"
+        elif abs(stop.height_mm - height_mm) > SAME_MM:
+            yield f"{subject}; expected it at {format_mm(height_mm)}"
         elif not stop.between:
-            yield f"there is {place}, before that layer is complete"
+            yield f"{subject}, before that layer is complete"
         elif stop.layer == len(gcode.layers):
-            yield f"there is {place}, and nothing is printed after it"
+            yield f"{subject}, and nothing is printed after it"
         else:
-            right += 1
-    if wanted_mm is not None and not gcode.pauses:
-        yield f"the pause at {format_mm(wanted_mm)} is missing"
-    if right > 1:
-        yield f"there are {right} pauses at {format_mm(wanted_mm or 0.0)}; expected one"
+            right_count += 1
+    if height_mm is not None and not gcode.pauses:
+        yield f"the pause at {format_mm(height_mm)} is missing"
+    if right_count > 1:
+        yield f"there are {right_count} pauses at {format_mm(height_mm or 0.0)}; expected one"
 
 
 def _bed_faults(gcode: Gcode, bed: Bed, half_mm: float) -> Iterator[str]:
@@ -302,14 +278,14 @@ def _bed_faults(gcode: Gcode, bed: Bed, half_mm: float) -> Iterator[str]:
     def fits(around: Box, bounds: Polygon) -> bool:
         return bool(bounds.covers(box(*around).buffer(half_mm, join_style="mitre")))
 
-    of = f" of {bed.source}" * bool(bed.source)
-    do = "; choose printer.bed_width and printer.bed_depth for it" * bool(bed.source)
     if not (fits(gcode.box, area.envelope) and all(fits(part.box, area) for part in gcode.objects)):
         left, front, right, back = gcode.box
         low_x, low_y, high_x, high_y = Polygon(bed.corners).bounds
+        name = f"the bed of {bed.source}" if bed.source else "the bed"
+        remedy = "; choose printer.bed_width and printer.bed_depth for it" if bed.source else ""
         yield (
             f"it prints from ({left:.1f}, {front:.1f}) to ({right:.1f}, {back:.1f}) mm, which is "
-            f"not all on the bed{of}, ({low_x:g}, {low_y:g}) to ({high_x:g}, {high_y:g}) mm{do}"
+            f"not all on {name}, ({low_x:g}, {low_y:g}) to ({high_x:g}, {high_y:g}) mm{remedy}"
         )
     top_mm = gcode.layers[-1].top_mm
     if top_mm > bed.height_mm + SAME_MM:

@@ -42,23 +42,20 @@ def document(generated: GeneratedChallenges) -> dict[str, Any]:
 
 def command(generated: GeneratedChallenges) -> str:
     """Return the command that reproduces the list."""
-    query = generated.query
-    parts = ["fabkit challenges", set_argument(generated.puzzle), f"--count {query.count}"]
-    if query.given is not None:
-        parts.append(f"--given {query.given}")
-    if query.levels != LEVELS:
-        parts.append(f"--difficulty {','.join(query.levels)}")
-    if query.of:
-        parts.append(f"--of {','.join(query.of)}")
-    if query.clues:
-        parts.append(f"--clues {query.clues}")
-    if (
-        not query.of
-        and query.board is not None
-        and query.board != default_board(generated.puzzle.boards)
-    ):
-        parts.append(f"--board {query.board.id}")
-    return " ".join([*parts, f"--seed {query.seed}"])
+    puzzle, query = generated.puzzle, generated.query
+    is_default_board = query.board in (None, default_board(puzzle.boards))
+    parts = [
+        "fabkit challenges",
+        set_argument(puzzle),
+        f"--count {query.count}",
+        "" if query.given is None else f"--given {query.given}",
+        "" if query.levels == LEVELS else f"--difficulty {','.join(query.levels)}",
+        f"--of {','.join(query.of)}" if query.of else "",
+        f"--clues {query.clues}" if query.clues else "",
+        f"--board {query.board.id}" if query.board and not (query.of or is_default_board) else "",
+        f"--seed {query.seed}",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _record(generated: GeneratedChallenges, graded: GradedChallenge) -> dict[str, Any]:
@@ -105,8 +102,8 @@ def _toml(statement: dict[str, Any]) -> str:
     for key, value in statement.items():
         if key in ("given", "clue") and value:
             lines.append(f"{key} = [")
-            for told in value:
-                row = ", ".join(f"{name} = {json.dumps(drawn)}" for name, drawn in told.items())
+            for table in value:
+                row = ", ".join(f"{name} = {json.dumps(entry)}" for name, entry in table.items())
                 lines.append(f"    {{ {row} }},")
             lines.append("]")
         else:
@@ -120,8 +117,8 @@ def title(graded: GradedChallenge) -> str:
     given = _size(graded)
     all_needed = ", all needed" if candidate.minimal and given > 1 else ""
     base = f" of {candidate.of}" if candidate.of else ""
-    told = "piece" if candidate.challenge.given or not candidate.challenge.clues else "cell"
-    summary = f"{pluralize(given, told)}{base} given{all_needed}"
+    noun = "piece" if candidate.challenge.given or not candidate.challenge.clues else "cell"
+    summary = f"{pluralize(given, noun)}{base} given{all_needed}"
     if candidate.shape:
         summary = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
     return f"{graded.level} ({graded.score:.1f}): {summary}"
@@ -134,12 +131,10 @@ def level_table(generated: GeneratedChallenges) -> tuple[list[str], list[list[ob
     for level, challenges in generated.levels.items():
         scores = [f"{graded.score:.1f}" for graded in challenges]
         sizes = [_size(graded) for graded in challenges]
-        row: list[object] = [level, len(challenges)]
-        row.append(f"{scores[0]}-{scores[-1]}" if challenges else "-")
-        row.append(f"{min(sizes)}-{max(sizes)}" if challenges else "-")
-        if on_board:
-            row.append(sum(bool(graded.candidate.minimal) for graded in challenges))
-        rows.append(row)
+        score_range = f"{scores[0]}-{scores[-1]}" if challenges else "-"
+        size_range = f"{min(sizes)}-{max(sizes)}" if challenges else "-"
+        minimal = [sum(bool(graded.candidate.minimal) for graded in challenges)] * on_board
+        rows.append([level, len(challenges), score_range, size_range, *minimal])
     columns = ["given", "minimal"] if on_board else ["pieces"]
     return ["level", "challenges", "scores", *columns], rows
 
@@ -165,10 +160,7 @@ def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
 
 
 def write_list(folder: Path, generated: GeneratedChallenges) -> Path:
-    """Write the list and the challenge files; remove those of an older list.
-
-    Returns:
-        The list's path.
+    """Write the list and the challenge files, and remove those of an older list; return its path.
 
     Raises:
         InputError: as in `refuse_folder`.
@@ -190,11 +182,8 @@ def write_list(folder: Path, generated: GeneratedChallenges) -> Path:
 
 
 def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
-    """Return the challenge files of a list; none if it is not one of fabkit's.
-
-    Raises:
-        InputError: if it belongs to another set or a newer fabkit.
-    """
+    """Return the challenge files of a list, none if it is not one of fabkit's; raise an InputError
+    if it belongs to another set or a newer fabkit."""
     try:
         document = read_json(path)
     except NewerSchemaError:
@@ -204,8 +193,7 @@ def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
     if document.get("set") != puzzle.name:
         message = f"holds challenges of {quote(document.get('set'))}; choose another folder with -o"
         raise InputError.of(escape(str(path)), message)
-    listed = document.get("challenges")
-    records = listed if isinstance(listed, list) else []
+    records = document.get("challenges")
+    records = records if isinstance(records, list) else []
     files = {str(record.get("file")) for record in records if isinstance(record, dict)}
-    own = {file.name for file in (path.parent / FOLDER).glob("*.toml")}
-    return {f"{FOLDER}/{name}" for name in own} & files
+    return files & {f"{FOLDER}/{file.name}" for file in (path.parent / FOLDER).glob("*.toml")}

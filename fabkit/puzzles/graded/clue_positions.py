@@ -1,7 +1,7 @@
 """Challenges of clues: what covers a few cells of a board, and exactly one solution agrees.
 
-A filling of the board is drawn at random. Cells of it are told in random order until no other filling
-agrees; then those that are not needed are left out.
+A filling of the board is drawn at random. Cells of it get clues in random order until no other
+filling agrees; then those that are not needed are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fabkit.model.piece import PLAIN, marked_at
 from fabkit.model.puzzle import Challenge, Clue
 from fabkit.puzzles.graded.grading import Candidate, CandidateSource
 from fabkit.solve.encoding import EncodedChallenge, Layout, to_exact_cover
-from fabkit.solve.engines.engine import Budget
+from fabkit.solve.engines.engine import Budget, Solution
 from fabkit.solve.engines.search import Search, estimate_nodes, search_shuffled
 
 #: Numbers of clued cells more than needed, for easier challenges.
@@ -29,12 +29,8 @@ _UNIQUE_S = 0.5
 
 
 class CluePositions:
-    """The challenges of clues on one board.
-
-    Args:
-        encoded: the board, with no piece given.
-        kind: one of `fabkit.puzzles.graded.CLUE_KINDS`.
-        budget: time limit and progress of drawing fillings.
+    """The challenges of clues on one board, encoded with no piece given. The kind of clues is one
+    of `fabkit.puzzles.graded.CLUE_KINDS`; the budget is that of drawing fillings.
 
     Raises:
         InputError: if the set has no marks to tell.
@@ -47,31 +43,23 @@ class CluePositions:
         self._budget = budget
         self._seen: set[frozenset[Clue]] = set()
         if kind == "marks" and not self._puzzle.marks:
-            raise InputError.of(
-                "--clues", f"{self._puzzle.name} has no marks; choose cells or colours"
-            )
+            message = f"{self._puzzle.name} has no marks; choose cells or colours"
+            raise InputError.of("--clues", message)
 
     def sources(
         self, given: int | str | None, seed: int
     ) -> dict[tuple[int, bool], CandidateSource]:
-        """Return sources of candidates; equal seeds give equal candidates.
-
-        Args:
-            given: number of cells with a clue; or a word for as few as possible; None for a mix.
-        """
+        """Return sources of candidates; equal seeds give equal candidates. `given` is the number of
+        cells with a clue, a word for as few as possible, or None for a mix."""
+        modes: dict[tuple[int, bool], tuple[int | None, int]]
         if isinstance(given, int):
-            names = [(given, False)]
-        elif given is not None:
-            names = [(0, True)]
+            modes = {(given, False): (given, 0)}
         else:
-            names = [(spare, not spare) for spare in _SPARE_CELLS]
+            spares = _SPARE_CELLS if given is None else (0,)
+            modes = {(spare, not spare): (None, spare) for spare in spares}
         return {
-            name: self._at_random(
-                name[0] if isinstance(given, int) else None,
-                0 if isinstance(given, int) else name[0],
-                random.Random(f"{seed} {name}"),  # noqa: S311
-            )
-            for name in names
+            name: self._at_random(size, spare, random.Random(f"{seed} {name}"))  # noqa: S311
+            for name, (size, spare) in modes.items()
         }
 
     def _at_random(self, size: int | None, spare: int, rng: random.Random) -> CandidateSource:
@@ -79,36 +67,33 @@ class CluePositions:
         problem = self._encoded.problem
         while True:
             _, filling = search_shuffled(problem, rng, _DRAWING_NODES, self._budget)
-            if filling is None:
-                yield None
-            else:
-                yield self._candidate(self._encoded.decode(filling), size, spare, rng)
+            yield None if filling is None else self._candidate(filling, size, spare, rng)
 
     def _candidate(
-        self, layout: Layout, size: int | None, spare: int, rng: random.Random
+        self, filling: Solution, size: int | None, spare: int, rng: random.Random
     ) -> Candidate | None:
-        """Return a challenge with this solution; None if there is none of the size, or it is known."""
+        """Return a challenge with this solution; None if none of the size is new."""
+        layout = self._encoded.decode(filling)
         facts = self._facts(layout)
         order = rng.sample(sorted(facts), len(facts))
-        told: list[Cell] = []
-        while order and not self._is_unique(facts, told):
-            told.append(order.pop())
-        for cell in list(told):
-            rest = [other for other in told if other != cell]
-            if self._is_unique(facts, rest):
-                told = rest
+        cells: list[Cell] = []
+        while order and not self._is_unique(facts, cells):
+            cells.append(order.pop())
+        for cell in list(cells):
+            others = [other for other in cells if other != cell]
+            if self._is_unique(facts, others):
+                cells = others
                 order.append(cell)
-        needed = len(told)
-        lacking = spare if size is None else size - needed
-        if lacking < 0 or lacking > len(order) or not self._is_unique(facts, told):
+        spare = spare if size is None else size - len(cells)
+        if spare < 0 or spare > len(order) or not self._is_unique(facts, cells):
             return None
-        told += rng.sample(order, lacking)
-        challenge = self._challenge(facts, told)
+        cells += rng.sample(order, spare)
+        challenge = self._challenge(facts, cells)
         key = frozenset(challenge.clues)
-        if key in self._seen or not told:
+        if key in self._seen or not cells:
             return None
         self._seen.add(key)
-        return Candidate(replace(challenge, id=""), layout, minimal=not lacking)
+        return Candidate(replace(challenge, id=""), layout, minimal=not spare)
 
     def _facts(self, layout: Layout) -> dict[Cell, Clue]:
         """Return what a clue would say of each cell of a filling, with no cells."""
@@ -127,19 +112,17 @@ class CluePositions:
                 facts |= dict.fromkeys(cells, Clue(frozenset(), piece=piece_id))
         return facts
 
-    def _challenge(self, facts: dict[Cell, Clue], told: Iterable[Cell]) -> Challenge:
-        """Return the challenge that tells some cells: one clue for all that are told the same."""
-        cells: dict[Clue, set[Cell]] = {}
-        for cell in told:
-            cells.setdefault(facts[cell], set()).add(cell)
-        clues = tuple(
-            replace(clue, cells=frozenset(told_cells)) for clue, told_cells in cells.items()
-        )
+    def _challenge(self, facts: dict[Cell, Clue], cells: Iterable[Cell]) -> Challenge:
+        """Return the challenge with the clues of some cells: one clue for all with equal facts."""
+        by_fact: dict[Clue, set[Cell]] = {}
+        for cell in cells:
+            by_fact.setdefault(facts[cell], set()).add(cell)
+        clues = (replace(clue, cells=frozenset(group)) for clue, group in by_fact.items())
         whole = self._encoded.challenge
         return replace(whole, clues=(*whole.clues, *clues), answer="", title="")
 
-    def _is_unique(self, facts: dict[Cell, Clue], told: Iterable[Cell]) -> bool:
+    def _is_unique(self, facts: dict[Cell, Clue], cells: Iterable[Cell]) -> bool:
         """Return whether exactly one solution agrees; False if that is not known."""
-        problem = to_exact_cover(self._puzzle, self._challenge(facts, told)).problem
+        problem = to_exact_cover(self._puzzle, self._challenge(facts, cells)).problem
         outcome = Search(estimate_nodes(problem, _UNIQUE_S)).unique(problem, Budget())
         return outcome.complete and outcome.count == 1

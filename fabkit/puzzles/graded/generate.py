@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,14 +49,11 @@ _FINDING = 0.8
 
 @dataclass(frozen=True)
 class ChallengeQuery:
-    """The challenges to generate.
+    """The challenges to generate; equal seeds give equal challenges.
 
     Attributes:
-        count: number of challenges.
         board: the board; None for shapes to make of some of the pieces.
         given: number of given pieces, or `starting_positions.MINIMAL`, or None for a mix.
-        levels: the levels to choose from.
-        seed: equal seeds give equal challenges.
         of: ids of the challenges to start, or `ALL`; empty for starting positions on a board.
         clues: one of `fabkit.puzzles.graded.CLUE_KINDS`, told of some cells in place of given
             pieces; empty for given pieces.
@@ -86,37 +83,37 @@ def read_query(
     Raises:
         InputError: naming the option whose value does not suit the set or the other options.
     """
-    place = find_board(puzzle, board)
+    chosen_board = find_board(puzzle, board)
     if of is not None and (board or clues):
         raise InputError.of("--of", f"excludes {'--board' if board else '--clues'}; choose one")
-    if clues and place is None:
+    if clues and chosen_board is None:
         raise InputError.of("--clues", f"requires a board, and {puzzle.name} has none; omit it")
-    begun = tuple(filter(None, map(str.strip, (of or "").split(","))))
-    if of is not None and (not begun or (ALL in begun and len(begun) > 1)):
-        message = f"expected ids, or {ALL} on its own, found {quote(of)}"
-        raise InputError.of("--of", message)
-    if given is not None and place is None and not begun:
-        message = f"requires a board, and {puzzle.name} has none; omit it"
-        raise InputError.of("--given", message)
-    max_given, limit = len(puzzle.pieces) - 1, pluralize(len(puzzle.pieces), "piece")
-    if clues and place is not None:
-        max_given = len(place.cells)
-        limit = f"a board of {pluralize(max_given, 'cell')}"
+    base_ids = tuple(filter(None, map(str.strip, (of or "").split(","))))
+    if of is not None and (not base_ids or (ALL in base_ids and len(base_ids) > 1)):
+        raise InputError.of("--of", f"expected ids, or {ALL} on its own, found {quote(of)}")
+    if given is not None and chosen_board is None and not base_ids:
+        raise InputError.of("--given", f"requires a board, and {puzzle.name} has none; omit it")
+    max_given, contents = len(puzzle.pieces) - 1, pluralize(len(puzzle.pieces), "piece")
+    if clues and chosen_board is not None:
+        max_given = len(chosen_board.cells)
+        contents = f"a board of {pluralize(max_given, 'cell')}"
     given_count: int | str | None = given
     if given not in (None, MINIMAL):
         digits = given.lstrip("0")
         is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(max_given))
         if not (is_number and int(digits) <= max_given):
-            message = (
+            raise InputError.of(
+                "--given",
                 f"expected minimal, or a whole number from 1 to {max_given}, since {puzzle.name} "
-                f"has {limit}; found {quote(given)}"
+                f"has {contents}; found {quote(given)}",
             )
-            raise InputError.of("--given", message)
         given_count = int(digits)
-    if place is None and not begun:
+    if chosen_board is None and not base_ids:
         refuse_unsuitable(puzzle)
-    chosen = tuple(levels or LEVELS)
-    return ChallengeQuery(count, place, given_count, chosen, seed, begun, clues or "")
+    level_names = tuple(levels or LEVELS)
+    return ChallengeQuery(
+        count, chosen_board, given_count, level_names, seed, base_ids, clues or ""
+    )
 
 
 def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
@@ -127,25 +124,18 @@ def find_board(puzzle: PuzzleSet, name: str | None) -> Board | None:
     """
     if name is None:
         return default_board(puzzle.boards)
-    for board in puzzle.boards:
-        if board.id == name:
-            return board
-    known = [board.id for board in puzzle.boards]
-    choices = f"its boards are {', '.join(known)}" if known else "it has none"
-    message = f"{puzzle.name} has no board {quote(name)}; {choices}{did_you_mean(name, known)}"
-    raise InputError.of("--board", message)
+    boards = {board.id: board for board in puzzle.boards}
+    if name in boards:
+        return boards[name]
+    choices = f"its boards are {', '.join(boards)}" if boards else "it has none"
+    hint = did_you_mean(name, list(boards))
+    raise InputError.of("--board", f"{puzzle.name} has no board {quote(name)}; {choices}{hint}")
 
 
 @dataclass(frozen=True)
 class GeneratedChallenges:
-    """The generated challenges.
-
-    Attributes:
-        puzzle: the set.
-        query: the request.
-        graded: the challenges with ids, from easy to hard.
-        reason: why there are fewer than requested; empty if there are not.
-    """
+    """The generated challenges with ids, from easy to hard; and the reason why there are fewer than
+    requested, if there are."""
 
     puzzle: PuzzleSet
     query: ChallengeQuery
@@ -176,15 +166,12 @@ def generate(
     progress: Progress,
     started: float,
 ) -> GeneratedChallenges:
-    """Generate challenges.
+    """Generate as many challenges as requested, or fewer with the reason.
 
     Args:
         puzzle: the set; without a board, one that `refuse_unsuitable` does not refuse.
         limit_s: time limit; keeps the challenges found so far.
         started: start of the clock, in `time.monotonic` seconds.
-
-    Returns:
-        As many as requested, or fewer with the reason.
 
     Raises:
         ExternalError: if the engines disagree, or the second fails.
@@ -211,51 +198,45 @@ def generate(
     else:
         reason = reason or f"{others} were found"
     digits = max(3, len(str(len(proved))))
-    named = []
-    for place, graded in enumerate(proved, 1):
+    challenges = []
+    for number, graded in enumerate(proved, 1):
         prefix = "clue" if query.clues else "start"
         prefix = "subset" if graded.candidate.shape else prefix
-        challenge = replace(graded.encoded.challenge, id=f"{prefix}-{place:0{digits}}")
-        named.append(replace(graded, encoded=replace(graded.encoded, challenge=challenge)))
-    return GeneratedChallenges(puzzle, query, tuple(named), reason)
+        challenge = replace(graded.encoded.challenge, id=f"{prefix}-{number:0{digits}}")
+        challenges.append(replace(graded, encoded=replace(graded.encoded, challenge=challenge)))
+    return GeneratedChallenges(puzzle, query, tuple(challenges), reason)
 
 
 def _sources(
     puzzle: PuzzleSet, query: ChallengeQuery, budget: Budget
-) -> tuple[Mapping[Hashable, CandidateSource], str]:
+) -> tuple[Iterable[CandidateSource], str]:
     """Return the sources of candidates; and if there are none, the reason."""
     board = query.board
-    sources: dict[Hashable, CandidateSource]
     if query.of:
         bases = base_challenges(puzzle, query.of, query.count, query.seed)
         share = -(-POOL_FACTOR * query.count // len(bases))
-        sources = {
-            challenge.id: _starts_of(puzzle, challenge, share, query, budget) for challenge in bases
-        }
+        sources = {base.id: _starts_of(puzzle, base, share, query, budget) for base in bases}
+        reason = ""
         if isinstance(query.given, int):
-            free_counts = {challenge.pieces_used - query.given for challenge in bases}
+            free_counts = {base.pieces_used - query.given for base in bases}
             if free_counts.isdisjoint(_FREE):
-                return sources, f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
-        return sources, ""
+                reason = f"a start leaves {_FREE[0]} to {_FREE[-1]} pieces to place"
+        return sources.values(), reason
     if board is None:
-        return SubsetChallenges(puzzle).sources(query.seed), ""
+        return SubsetChallenges(puzzle).sources(query.seed).values(), ""
     encoded = to_exact_cover(puzzle, puzzle.whole_board(board))
     infeasibility = find_infeasibility(encoded)
     if infeasibility is not None:
-        return {}, f"{board.id} has no solution: {infeasibility.reason}"
+        return (), f"{board.id} has no solution: {infeasibility.reason}"
     # Listing fillings reports no progress, since its share of the work is not known beforehand.
-    own = Budget(budget.limit_s, started=budget.started)
+    silent = Budget(budget.limit_s, started=budget.started)
     if query.clues:
-        cluing = CluePositions(encoded, query.clues, own)
-        sources = dict[Hashable, CandidateSource](cluing.sources(query.given, query.seed).items())
-    else:
-        positions = StartingPositions(encoded, own)
-        if positions.fillings is not None and not len(positions.fillings):
-            return {}, f"{board.id} has no solution: search exhausted"
-        sources = dict[Hashable, CandidateSource](
-            positions.sources(query.given, query.seed).items()
-        )
-    return sources, ""
+        clue_positions = CluePositions(encoded, query.clues, silent)
+        return clue_positions.sources(query.given, query.seed).values(), ""
+    positions = StartingPositions(encoded, silent)
+    if positions.fillings is not None and not len(positions.fillings):
+        return (), f"{board.id} has no solution: search exhausted"
+    return positions.sources(query.given, query.seed).values(), ""
 
 
 def base_challenges(
@@ -274,27 +255,27 @@ def base_challenges(
     """
     families = {family.id: family for family in puzzle.families}
     if tuple(ids) == (ALL,):
-        own = [
+        challenges = [
             challenge
             for challenge in puzzle.challenges
             if not challenge.given and challenge.answer != "impossible"
         ]
         flakes = [entry for entry in shipped_entries(puzzle, "snowflake") if entry.halves == 1]
-        challenges = [*own, *(replace(entry.challenge, title="") for entry in flakes)]
+        challenges += [replace(entry.challenge, title="") for entry in flakes]
         for family in puzzle.families:
             challenges += _members(family, count, seed)
         if not challenges:
             raise InputError.of("--of", f"{puzzle.name} has no challenge")
         return challenges
-    named = []
+    challenges = []
     for name in ids:
-        known = _members(families[name], count, seed) if name in families else None
-        named += known or [find_challenge(puzzle, name)]
-    for challenge in named:
+        members = _members(families[name], count, seed) if name in families else None
+        challenges += members or [find_challenge(puzzle, name)]
+    for challenge in challenges:
         if challenge.given:
             message = f"{challenge.id} has given pieces already; name challenges without"
             raise InputError.of("--of", message)
-    return named
+    return challenges
 
 
 def _members(family: Family, count: int, seed: int) -> list[Challenge]:
@@ -345,15 +326,10 @@ def _starts_of(
 def confirm_by_sat(
     graded: Sequence[GradedChallenge], budget: Budget
 ) -> tuple[GradedChallenge, ...]:
-    """Confirm with CaDiCaL, an independent engine, the number of solutions of each challenge.
+    """Confirm with CaDiCaL, an independent engine, the number of solutions of each challenge;
+    return the confirmed challenges, only the first ones if the time is up.
 
     Starting CaDiCaL's process takes longer than most proofs, so one process proves them all.
-
-    Args:
-        graded: challenges with the counts of the first engine.
-
-    Returns:
-        The confirmed challenges: all, or the first ones if the time is up.
 
     Raises:
         ExternalError: if the engines disagree, or the second fails.
@@ -361,10 +337,7 @@ def confirm_by_sat(
     if not graded:
         return ()
     proved = 0
-    jobs = [
-        (replace(challenge.encoded.problem, symmetries=()), challenge.candidate.count + 1)
-        for challenge in graded
-    ]
+    jobs = [(replace(g.encoded.problem, symmetries=()), g.candidate.count + 1) for g in graded]
     with (
         contextlib.suppress(BudgetSpentError),
         contextlib.closing(run_in_subprocess(_count_all, jobs, budget.subtask(0.0, 0.0))) as counts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabkit.model.entry import LEVELS, level_of
@@ -28,7 +28,6 @@ class Candidate:
 
     Attributes:
         challenge: without an id.
-        solution: each piece with its cells.
         count: number of solutions, not up to symmetry.
         minimal: whether every given piece is needed; None for shapes, which have none.
         shape: name of the region; empty for a starting position.
@@ -68,14 +67,9 @@ CandidateSource = Iterator[Candidate | None]
 
 @dataclass(frozen=True)
 class GradedSelection:
-    """The selected challenges.
-
-    Attributes:
-        graded: from easy to hard.
-        exhausted: whether every source ended, so that there are no others.
-        spent: whether the time was up first.
-        left_out: number of candidates in which every hole takes one piece.
-    """
+    """The selected challenges, from easy to hard; whether the sources are exhausted, so that there
+    are no others; whether the time was spent first; and the number of candidates that were left out
+    because every hole takes one piece."""
 
     graded: tuple[GradedChallenge, ...]
     exhausted: bool = False
@@ -85,36 +79,30 @@ class GradedSelection:
 
 def grade_candidates(
     puzzle: PuzzleSet,
-    sources: Mapping[Hashable, CandidateSource],
+    sources: Iterable[CandidateSource],
     count: int,
     levels: Sequence[str],
     budget: Budget,
 ) -> GradedSelection:
-    """Draw a pool of candidates, rate them, and choose evenly from the levels.
+    """Draw a pool of candidates, rate them, and choose at most `count` evenly from the levels.
 
-    Sources take turns, so that the pool is spread over them. Candidates in which every hole takes one
-    piece are left out: they are no puzzle.
-
-    Args:
-        sources: by a common property of their candidates, such as the number of given pieces.
-        levels: the levels to choose from, evenly.
-
-    Returns:
-        At most `count` challenges.
+    Sources, each of candidates with a common property such as the number of given pieces, take
+    turns, so that the pool is spread over them. Candidates in which every hole takes one piece are
+    left out: they are no puzzle.
     """
     share = -(-count // len(levels))
-    wanted = share * len(LEVELS)
     lacking = Counter(dict.fromkeys(levels, share))
-    waiting = deque(sources.values())
+    waiting = deque(sources)
     pool = list[GradedChallenge]()
     idle = left_out = 0
     spent = False
     try:
         while waiting and idle < _MAX_IDLE:
             factor = _MAX_POOL_FACTOR if lacking.total() else POOL_FACTOR
-            if len(pool) >= factor * wanted:
+            pool_size = factor * share * len(LEVELS)
+            if len(pool) >= pool_size:
                 break
-            budget.report(len(pool) / (factor * wanted))
+            budget.report(len(pool) / pool_size)
             source = waiting.popleft()
             try:
                 candidate = next(source)
@@ -135,8 +123,7 @@ def grade_candidates(
                     idle = 0
     except BudgetSpentError:
         spent = True
-    chosen = tuple(_select(pool, count, levels))
-    return GradedSelection(chosen, not waiting, spent, left_out)
+    return GradedSelection(tuple(_select(pool, count, levels)), not waiting, spent, left_out)
 
 
 def _select(
@@ -158,11 +145,10 @@ def _select(
 
     for name, share in shares.items():
         ranked = by_level[name]
-        for place in range(share):
-            near = ranked[len(ranked) * place // share : len(ranked) * (place + 1) // share]
-            best = min(near, key=familiarity)
-            seen.update(_features(best).keys())
-            chosen.append(best)
+        for i in range(share):
+            similar = ranked[len(ranked) * i // share : len(ranked) * (i + 1) // share]
+            chosen.append(min(similar, key=familiarity))
+            seen.update(_features(chosen[-1]).keys())
     return chosen
 
 
@@ -184,8 +170,8 @@ def _features(graded: GradedChallenge) -> dict[Hashable, float]:
 
 
 def player_view(encoded: EncodedChallenge) -> Hashable:
-    """Return what makes a challenge differ from others to a player: the pieces to place, the hole, and
-    the clues."""
+    """Return what makes a challenge differ from others to a player: the pieces to place, the hole,
+    and the clues."""
     free_pieces = frozenset(kind for kind in encoded.kinds if kind)
     layout = {"": frozenset(encoded.cells)}
     for clue in encoded.challenge.clues:
@@ -199,29 +185,24 @@ def up_to_symmetry(lattice: Lattice, layout: Layout) -> Hashable:
     images = []
     for move in lattice.symmetries:
         x, y = lattice.anchor(frozenset(map(move, whole)))
-        moved = {piece: map(move, cells) for piece, cells in layout.items()}
-        images.append(
-            sorted(
-                (piece, sorted((a - x, b - y) for a, b in cells)) for piece, cells in moved.items()
-            )
-        )
+        image = [
+            (piece, sorted((a - x, b - y) for a, b in map(move, cells)))
+            for piece, cells in layout.items()
+        ]
+        images.append(sorted(image))
     return repr(min(images))
 
 
 def even_shares(count: int, available: Mapping[str, int]) -> dict[str, int]:
-    """Distribute a number evenly over levels, up to the maximum of each; easier levels come first.
-
-    Args:
-        available: the maximum of each level, from easy to hard.
+    """Distribute a number evenly over levels, from easy to hard, up to what is available of each.
 
     Example:
         >>> even_shares(11, {"starter": 100, "junior": 2, "expert": 100})
         {'starter': 5, 'junior': 2, 'expert': 4}
     """
     levels = list(available)
-    waiting = sorted(levels, key=lambda level: (available[level], -levels.index(level)))
     shares: dict[str, int] = {}
-    for place, level in enumerate(waiting):
+    for level in sorted(levels, key=lambda level: (available[level], -levels.index(level))):
         remaining = count - sum(shares.values())
-        shares[level] = min(available[level], remaining // (len(waiting) - place))
+        shares[level] = min(available[level], remaining // (len(levels) - len(shares)))
     return {level: shares[level] for level in levels}

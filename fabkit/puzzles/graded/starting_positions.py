@@ -2,8 +2,8 @@
 
 The fillings of a board (its solutions without given pieces) are listed once, unless there are too
 many. Some pieces of a filling are then a starting position with one solution exactly if no other
-filling contains them. On other boards fillings are drawn at random, pieces are removed one after the
-other, and a search checks that the solution stays unique.
+filling contains them. On other boards fillings are drawn at random, pieces are removed one after
+the other, and a search checks that the solution stays unique.
 """
 
 from __future__ import annotations
@@ -78,27 +78,24 @@ class StartingPositions:
         else:
             max_size = max(self.encoded.challenge.pieces_used - 2, 0)
             names = [(size, alone) for size in range(max_size + 1) for alone in (True, False)]
-        follow = self._at_random if self.fillings is None else self._from_list
-        return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
+        draw = self._at_random if self.fillings is None else self._from_list
+        return {name: draw(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
 
     def _skip_shipped(self) -> None:
         """Mark the positions of the set's own challenges on this board as found."""
         board = self.encoded.challenge
-        for own in self.encoded.puzzle.challenges:
-            is_on_board = (
-                own.region == board.region
-                and set(own.pieces) == set(board.pieces)
-                and own.pieces_count == board.pieces_count
-            )
-            if not is_on_board:
-                continue
-            cells_of = {placed.piece: placed.cells for placed in own.given}
-            held = list[int]()
-            for position, option in enumerate(self._problem.options):
-                given_cells = map(cells_of.get, self.encoded.kinds[option.kind])
-                if self._covered(position) in given_cells:
-                    held.append(position)
-            self._is_new(held)
+        for shipped in self.encoded.puzzle.challenges:
+            if (
+                shipped.region == board.region
+                and set(shipped.pieces) == set(board.pieces)
+                and shipped.pieces_count == board.pieces_count
+            ):
+                cells_of = {given.piece: given.cells for given in shipped.given}
+                self._is_new(
+                    position
+                    for position, option in enumerate(self._problem.options)
+                    if self._covered(position) in map(cells_of.get, self.encoded.kinds[option.kind])
+                )
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> CandidateSource:
         """Cycle through the fillings and yield a new position of each, until none is left."""
@@ -124,29 +121,29 @@ class StartingPositions:
         ambiguous = self._ambiguous(filling)
         alone = _minimal(ambiguous)
         fitting = (alone if minimal else ~ambiguous) & (self._sizes == size)
-        for place, option in enumerate(filling):
+        for bit, option in enumerate(filling):
             if not self._is_piece(option):
-                _halves(fitting, place)[1][...] = False
+                _halves(fitting, bit)[1][...] = False
         sets = np.flatnonzero(fitting).tolist()
         rng.shuffle(sets)
         for chosen in sets:
-            held = [option for place, option in enumerate(filling) if chosen >> place & 1]
+            held = [option for bit, option in enumerate(filling) if chosen >> bit & 1]
             if self._is_new(held):
                 return self._candidate(filling, held, bool(alone[chosen]))
         return None
 
     def _ambiguous(self, filling: list[int]) -> BoolArray:
-        """Return for each set of a filling's pieces, as bits, whether another filling contains it."""
+        """Return whether another filling contains each set of a filling's pieces, as bits."""
         assert self.fillings is not None
         holders = [self._holders[option] for option in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)
-        for place, rows in enumerate(holders):
-            shared[rows] |= 1 << place
+        for bit, rows in enumerate(holders):
+            shared[rows] |= 1 << bit
         ambiguous = np.zeros(1 << len(filling), dtype=np.bool_)
         ambiguous[shared[np.concatenate(holders)]] = True
         ambiguous[-1] = False  # no other filling contains the whole filling
-        for place in range(len(filling)):  # what contains a set contains its subsets
-            without, holding = _halves(ambiguous, place)
+        for bit in range(len(filling)):  # what contains a set contains its subsets
+            without, holding = _halves(ambiguous, bit)
             without |= holding
         ambiguous[0] = len(self.fillings) > 1
         return ambiguous
@@ -201,19 +198,15 @@ class StartingPositions:
         Identical pieces are options of one kind, so their ids make no difference.
         """
         chosen = list(held)
-        key = min(
-            tuple(sorted(image[option] for option in chosen)) for image in self._problem.images
-        )
-        new = key not in self._seen
+        key = min(tuple(sorted(image[o] for o in chosen)) for image in self._problem.images)
+        is_new = key not in self._seen
         self._seen.add(key)
-        return new
+        return is_new
 
     def _candidate(self, filling: Iterable[int], held: Iterable[int], minimal: bool) -> Candidate:
         solution = self.encoded.decode(filling)
-        wanted = set(map(self._covered, held))  # cells of a filling are covered once
-        given = tuple(
-            Given(piece_id, cells) for piece_id, cells in solution.items() if cells in wanted
-        )
+        covers = set(map(self._covered, held))  # cells of a filling are covered once
+        given = tuple(Given(piece, cells) for piece, cells in solution.items() if cells in covers)
         challenge = replace(self.encoded.challenge, id="", given=given, answer="", title="")
         return Candidate(challenge, solution, minimal=minimal)
 
@@ -229,33 +222,33 @@ def _list_fillings(problem: ExactCoverProblem, budget: Budget) -> npt.NDArray[np
     search = start_search(problem, break_symmetry=False, keep_solutions=True)
     blocks = [np.zeros((0, pieces), dtype=np.int32)]
     is_complete = False
-    for over in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
+    for ended in run_in_slices(search, _MAX_LISTED + 1, estimate_nodes(problem, _LISTING_S)):
         blocks.append(np.array(search.solutions, dtype=np.int32).reshape(-1, pieces))
         search.solutions.clear()
         budget.report(search.progress())
-        is_complete = over
+        is_complete = ended
     return np.concatenate(blocks) if is_complete and search.count <= _MAX_LISTED else None
 
 
 def _minimal(ambiguous: BoolArray) -> BoolArray:
     """Return which sets are unique but no longer so once any piece is removed."""
     minimal = ~ambiguous
-    for place in range(len(ambiguous).bit_length() - 1):
-        _, holding = _halves(minimal, place)
-        holding &= _halves(ambiguous, place)[0]
+    for bit in range(len(ambiguous).bit_length() - 1):
+        _, holding = _halves(minimal, bit)
+        holding &= _halves(ambiguous, bit)[0]
     return minimal
 
 
-def _halves(sets: BoolArray, place: int) -> tuple[BoolArray, BoolArray]:
+def _halves(sets: BoolArray, bit: int) -> tuple[BoolArray, BoolArray]:
     """Return views of the sets without a piece, and of the same sets with it."""
-    pairs = sets.reshape(-1, 2, 1 << place)
+    pairs = sets.reshape(-1, 2, 1 << bit)
     return pairs[:, 0], pairs[:, 1]
 
 
 def _is_unique(problem: ExactCoverProblem, held: set[int]) -> bool | None:
     """Return whether some options leave exactly one solution; None if unknown."""
-    rest = _residual_problem(problem, held)
-    answer = Search(estimate_nodes(rest, _UNIQUE_S)).unique(rest, Budget())
+    residual = _residual_problem(problem, held)
+    answer = Search(estimate_nodes(residual, _UNIQUE_S)).unique(residual, Budget())
     if answer.count > 1:
         return False
     return True if answer.complete and answer.count == 1 else None

@@ -7,7 +7,7 @@ They are for sets without a board on a lattice with such shapes: rectangles on `
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import isqrt
@@ -32,10 +32,8 @@ _MAX_CELLS = 400
 
 
 def basic_shapes(lattice: Lattice, max_area: float) -> dict[str, Ring]:
-    """Return the rectangles, squares and triangles up to an area in square units, by name.
-
-    Returns:
-        Their corners, in grid units.
+    """Return the corners, in grid units, of the rectangles, squares and triangles up to an area in
+    square units, by name.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
@@ -63,26 +61,18 @@ def shape_cells(lattice: Lattice, corners: Ring) -> frozenset[Cell]:
 
 
 def refuse_unsuitable(puzzle: PuzzleSet) -> None:
-    """Refuse sets whose pieces cannot make such shapes.
-
-    Raises:
-        InputError: if the set is one of them.
-    """
+    """Raise an `InputError` for a set whose pieces cannot make such shapes."""
     if puzzle.made_of_balls or not puzzle.lattice.has_outlines:
         shapes = "balls" if puzzle.made_of_balls else puzzle.lattice.noun
-        message = (
+        raise InputError.of(
+            puzzle.name,
             f"has no board, and its pieces are {shapes}, which make no rectangles or triangles; "
-            "add a [[board]] for starting positions"
+            "add a [[board]] for starting positions",
         )
-        raise InputError.of(puzzle.name, message)
 
 
 class SubsetChallenges:
-    """The subset challenges of one set, except its own challenges.
-
-    Args:
-        puzzle: a set that `refuse_unsuitable` does not refuse.
-    """
+    """The subset challenges of a set that is not unsuitable, except its own challenges."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
@@ -93,11 +83,11 @@ class SubsetChallenges:
     def _posed(self, region: frozenset[Cell]) -> EncodedChallenge:
         return to_exact_cover(self._puzzle, self._puzzle.whole_board(Board("", region)))
 
-    def sources(self, seed: int) -> dict[Hashable, CandidateSource]:
+    def sources(self, seed: int) -> dict[str, CandidateSource]:
         """Return sources of candidates by shape; equal seeds give equal candidates."""
         lattice = self._puzzle.lattice
         max_area = min(self._puzzle.area, _MAX_CELLS / lattice.cells_per_unit)
-        sources: dict[Hashable, CandidateSource] = {}
+        sources: dict[str, CandidateSource] = {}
         for name, corners in basic_shapes(lattice, max_area).items():
             region = shape_cells(lattice, corners)
             if self._combinations[0].get(len(region)):
@@ -108,7 +98,7 @@ class SubsetChallenges:
     def _candidates(
         self, name: str, region: frozenset[Cell], rng: random.Random
     ) -> CandidateSource:
-        """Draw pieces of the right area, each selection once, and yield those that make the shape."""
+        """Draw pieces of the right area, each selection once; yield those that make the shape."""
         shipped = self._shipped(region)
         seen = set[tuple[int, ...]]()
         whole: EncodedChallenge | None = None
@@ -117,11 +107,9 @@ class SubsetChallenges:
             if copies in seen:
                 continue  # slows down as selections run out, but terminates
             seen.add(copies)
-            if copies in shipped or sum(copies) < _MIN_PIECES:
-                continue
-            if whole is None:
-                whole = self._posed(region)
-            yield self._try_copies(name, whole, copies)
+            if copies not in shipped and sum(copies) >= _MIN_PIECES:
+                whole = whole or self._posed(region)
+                yield self._try_copies(name, whole, copies)
 
     def _try_copies(
         self, name: str, whole: EncodedChallenge, copies: tuple[int, ...]
@@ -158,8 +146,8 @@ class SubsetChallenges:
         for kind, area in zip(reversed(self._kinds), reversed(self._areas), strict=True):
             sums: dict[int, int] = {}
             for used in range(len(kind) + 1):
-                for rest, count in sums_by_kind[0].items():
-                    sums[rest + used * area] = sums.get(rest + used * area, 0) + count
+                for others, count in sums_by_kind[0].items():
+                    sums[others + used * area] = sums.get(others + used * area, 0) + count
             sums_by_kind.insert(0, sums)
         return sums_by_kind
 
@@ -183,7 +171,7 @@ def _restrict(
 ) -> ExactCoverProblem:
     """Restrict a problem to some copies of each kind and the chosen options."""
     used_kinds = [kind for kind, count in enumerate(copies) if count]
-    number = {kind: place for place, kind in enumerate(used_kinds)}
+    number = {kind: index for index, kind in enumerate(used_kinds)}
     chosen_options = [problem.options[position] for position in chosen]
     options = tuple(Option(number[option.kind], option.cells) for option in chosen_options)
     size = problem.cell_count

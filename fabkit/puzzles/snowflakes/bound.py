@@ -48,12 +48,8 @@ from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, HalfWidth
 
 @dataclass(frozen=True)
 class Bound:
-    """The greatest distance from the centre, in grid units.
-
-    Attributes:
-        widest: the width of the widest piece, w.
-        widths: the sum of all widths, W.
-    """
+    """The greatest distance from the centre, in grid units, by the width of the widest piece, w,
+    and the sum of all widths, W."""
 
     widest: int
     widths: int
@@ -65,7 +61,7 @@ class Bound:
         return max(Fraction(self.widest), inner) + Fraction(self.widths, 4)
 
     def half_width(self, parity: str) -> int:
-        """Return the half-width of the largest board of a parity, even or odd, that needs searching."""
+        """Return the half-width of the largest board of a parity, even or odd, to search."""
         return int(self.reach if parity == EVEN else self.reach - Fraction(1, 2))
 
     @property
@@ -98,19 +94,12 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
     return Bound(max(widths) // lattice.per_unit, sum(widths) // lattice.per_unit)
 
 
-def half_widths(parity: str, known: Bound | None, maximum: int | None) -> HalfWidth:
-    """Return the half-width of the boards to search for a parity.
+def half_widths(parity: str, limit: Bound | None, maximum: int | None) -> HalfWidth:
+    """Return the half-width of the boards to search for a parity: that of the bound, or at most the
+    user's `maximum`. Shapes that need not be rigid have no bound, and need a maximum."""
 
-    Args:
-        parity: one of the three.
-        known: the bound; None for shapes that need not be rigid, which need `maximum`.
-        maximum: the user's limit on the half-width; None for no limit.
-    """
-    if parity == MIXED:
-        return _half_width(EVEN, known, maximum), _half_width(ODD, known, maximum)
-    return _half_width(parity, known, maximum)
+    def half_width(parity: str) -> int:
+        widths = (limit.half_width(parity) if limit else None, maximum)
+        return min(width for width in widths if width is not None)
 
-
-def _half_width(parity: str, known: Bound | None, maximum: int | None) -> int:
-    limits = [known.half_width(parity)] if known else []
-    return min(limits if maximum is None else [*limits, maximum])
+    return (half_width(EVEN), half_width(ODD)) if parity == MIXED else half_width(parity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fabkit import __version__
@@ -72,9 +73,8 @@ def text(catalog: Mapping[str, Any]) -> str:
     lines = []
     for key, value in {"schema": SCHEMA_VERSION, **catalog}.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            records = ",\n".join(
-                json.dumps(record, ensure_ascii=False, separators=(",", ":")) for record in value
-            )
+            compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+            records = ",\n".join(map(compact, value))
             lines.append(f"{json.dumps(key)}: [\n{records}\n]")
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
@@ -83,22 +83,17 @@ def text(catalog: Mapping[str, Any]) -> str:
 
 def command(query: SnowflakeQuery) -> str:
     """Return the command that reproduces the catalog."""
-    parts = ["fabkit snowflakes", set_argument(query.puzzle)]
-    if query.parities != PARITIES:
-        parts.append(f"--parity {','.join(query.parities)}")
-    if query.flips != query.puzzle.flips:
-        parts.append("--flips" if query.flips else "--no-flips")
-    if len(query.pieces) < len(query.puzzle.pieces):
-        parts.append(f"--pieces {','.join(query.pieces)}")
-    if query.max_half_width is not None:
-        parts.append(f"--max-half-width {query.max_half_width}")
-    if not query.rigid:
-        parts.append("--wandering")
-    if query.count_s != SnowflakeQuery.count_s:
-        parts.append(f"--count-budget {query.count_s:g}")
-    if query.decide_s != SnowflakeQuery.decide_s:
-        parts.append(f"--budget {query.decide_s:g}")
-    return " ".join(parts)
+    is_needed = {
+        f"--parity {','.join(query.parities)}": query.parities != PARITIES,
+        "--flips" if query.flips else "--no-flips": query.flips != query.puzzle.flips,
+        f"--pieces {','.join(query.pieces)}": len(query.pieces) < len(query.puzzle.pieces),
+        f"--max-half-width {query.max_half_width}": query.max_half_width is not None,
+        "--wandering": not query.rigid,
+        f"--count-budget {query.count_s:g}": query.count_s != SnowflakeQuery.count_s,
+        f"--budget {query.decide_s:g}": query.decide_s != SnowflakeQuery.decide_s,
+    }
+    options = [option for option in is_needed if is_needed[option]]
+    return " ".join(["fabkit snowflakes", set_argument(query.puzzle), *options])
 
 
 def catalog_order(record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -118,11 +113,11 @@ _GRIDS = {
 
 def _complete(query: SnowflakeQuery, result: ParityResult) -> dict[str, Any]:
     """Describe the range searched for one parity, and why it is complete."""
-    known = query.bound
-    if known is None:
+    bound = query.bound
+    if bound is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
-    elif result.half_width == half_widths(result.parity, known, None):
-        argument = f"every rigid shape there is on {_GRIDS[result.parity]}: {known.argument}"
+    elif result.half_width == half_widths(result.parity, bound, None):
+        argument = f"every rigid shape there is on {_GRIDS[result.parity]}: {bound.argument}"
     else:
         argument = "every rigid shape on boards of this half-width; larger ones were not asked for"
     if result.of(UNKNOWN):
@@ -186,12 +181,11 @@ def _frame_cells(field: Field, numbers: Iterable[int]) -> set[Cell]:
         by_board[board_number].append(cell)
     if field.parity != MIXED:
         return set(by_board[0])
-    subdivided = set[Cell]()
-    for board, cells in zip(field.boards, by_board, strict=True):
-        centre_x, centre_y = board.centre
-        for x, y in subdivide(field.lattice, cells):
-            subdivided.add((x - 2 * centre_x, y - 2 * centre_y))
-    return subdivided
+    return {
+        (x - 2 * board.centre[0], y - 2 * board.centre[1])
+        for board, cells in zip(field.boards, by_board, strict=True)
+        for x, y in subdivide(field.lattice, cells)
+    }
 
 
 def _reach(field: Field, orbits: Iterable[int]) -> tuple[tuple[int, ...], str]:
@@ -213,8 +207,8 @@ def shape_id(field: Field, orbits: Sequence[int]) -> str:
         >>> shape_id(small, [0]), shape_id(large, [0])
         ('even1-a33d5dfbab', 'even1-a33d5dfbab')
     """
-    places = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
-    text = json.dumps([field.lattice.name, places], separators=(",", ":"))
+    points = sorted(min(field.centroid(cell) for cell in field.orbits[orbit]) for orbit in orbits)
+    text = json.dumps([field.lattice.name, points], separators=(",", ":"))
     widths = "-".join(map(str, _reach(field, orbits)[0]))
     return f"{field.parity}{widths}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
@@ -223,8 +217,7 @@ def _solution(
     query: SnowflakeQuery, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
 ) -> dict[str, Any]:
     """Return the cells of each piece; identical pieces are assigned in the set's order."""
-    kinds = query.tiler(field.parity, field.half_width).kinds
-    waiting = [iter(kind) for kind in kinds]
+    waiting = [iter(kind) for kind in query.tiler(field.parity, field.half_width).kinds]
     solution: dict[str, frozenset[Cell]] = {}
     for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
         solution[next(waiting[kind]).id] = frozenset(_frame_cells(field, numbers))
@@ -232,11 +225,8 @@ def _solution(
 
 
 def proof_files(query: SnowflakeQuery, result: ParityResult) -> Iterator[tuple[str, str]]:
-    """Yield the proofs of one parity as files, each a name and a text.
-
-    One file holds all proofs by search; each proof by CaDiCaL has a formula file and a refutation
-    file.
-    """
+    """Yield the proofs of one parity as files, each a name and a text: one with all proofs by
+    search; for each proof by CaDiCaL one with the formula and one with the refutation."""
     outcomes = [shape.outcome for shape in result.of(IMPOSSIBLE)]
     by_search = [outcome["proof"] for outcome in outcomes if outcome["engine"] == "search"]
     field = query.field(result.parity, 0)

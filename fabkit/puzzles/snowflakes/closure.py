@@ -2,16 +2,16 @@
 
 A snowflake is a set of whole orbits that the pieces tile. Every placement touches some orbits, and
 the snowflake is the union of the orbits that its pieces touch. So start from the empty set, and for
-each piece in turn unite every set found so far with the orbits touched by each of its placements. The
-sets with the area of all pieces are the *candidates*; whether the pieces tile them is checked later.
-Since different placements give the same union, there are only some hundred thousand sets at any
-time, although the combinations of placements are countless.
+each piece in turn unite every set found so far with the orbits touched by each of its placements.
+The sets with the area of all pieces are the *candidates*; whether the pieces tile them is checked
+later. Since different placements give the same union, there are only some hundred thousand sets at
+any time, although the combinations of placements are countless.
 
 Sets that cannot become a snowflake are dropped:
 
 - those larger than all pieces together, or too small to reach their area with the remaining pieces;
-- those smaller than the pieces so far, which must fit side by side into the union. Without this rule
-  there are ten times as many sets;
+- those smaller than the pieces so far, which must fit side by side into the union. Without this
+  rule there are ten times as many sets;
 - those that cannot become rigid any more: see *Joining* below.
 
 For mixed parity a set also records the number of cells of the pieces on the first lattice, so that
@@ -19,10 +19,10 @@ in the end the pieces of each lattice have the area of its part.
 
 *Joining.* In the end every connected part must meet an axis and a diagonal (`Field.mirrors`). Until
 it does, it must grow there over orbits not yet in the set. The least number of new cells that joins
-a part to both mirrors is that of a shortest tree between three ends, found by expanding from each of
-them in layers of equal cost. Sets with a part that needs more cells than the area allows are dropped,
-and placements that reach an orbit outside all such trees are skipped. Other parts can be crossed at no
-cost, so no completable set is dropped.
+a part to both mirrors is that of a shortest tree between three ends, found by expanding from each
+of them in layers of equal cost. Sets with a part that needs more cells than the area allows are
+dropped, and placements that reach an orbit outside all such trees are skipped. Other parts can be
+crossed at no cost, so no completable set is dropped.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def _layers(starts, entry, orbits, near, costs, max_cost, reached, around, fresh
 def _useful(orbits, near, mirrors, costs, max_cost, room):  # type: ignore[no-untyped-def]
     """Write to ``room[2, max_cost]`` the orbits that a tree of that cost joins to both mirrors.
 
-    The fork of the tree is an orbit of the set, or a new one, whose cost both branches include. Only
-    such orbits can be added to the set.
+    The fork of the tree is an orbit of the set, or a new one, whose cost both branches include.
+    Only such orbits can be added to the set.
     """
     width = orbits.shape[0]
     fresh = room[4, 0]
@@ -285,13 +285,8 @@ _PAIRS_AT_ONCE = 2_000_000
 
 
 class Candidates(NamedTuple):
-    """The candidates of a closure.
-
-    Attributes:
-        rows: a sorted row of words for each; the last word is not part of the set.
-        unions: number of sets in all steps.
-        of_full_area: number of sets with the area of all pieces.
-    """
+    """The candidates of a closure: a sorted row of words for each, whose last word is not part of
+    the set; the number of sets in all steps, and of those with the area of all pieces."""
 
     rows: WordArray
     unions: int
@@ -300,14 +295,8 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True)
 class Closure:
-    """The closure of a field's orbit sets under the placements of some pieces.
-
-    Attributes:
-        field: the orbits.
-        pieces: in the order in which they are added.
-        flips: whether pieces may be turned over.
-        rigid: whether to drop sets that cannot become rigid.
-    """
+    """The closure of a field's orbit sets under the placements of some pieces, in the order in
+    which they are added. With `rigid`, sets that cannot become rigid are dropped."""
 
     field: Field
     pieces: tuple[Piece, ...]
@@ -332,8 +321,8 @@ class Closure:
         """The field as arguments for the kernels.
 
         The orbits of each size, and those of them on the first lattice; the sizes; the orbits that
-        touch each orbit; those on the two mirrors; those that cost 1, 2 … units; the number of cells
-        of a unit; the cells by which costs may be too high in total; `rigid`.
+        touch each orbit; those on the two mirrors; those that cost 1, 2 … units; the number of
+        cells of a unit; the cells by which costs may be too high in total; `rigid`.
         """
         weights = self.field.orbit_sizes
         values = sorted(set(weights))
@@ -366,35 +355,30 @@ class Closure:
         return tuple(by_piece)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
-        """Return the unions of orbits touched by placements that have the area of the pieces.
-
-        Args:
-            first: the placements of the first piece to use, to split the work.
-
-        Raises:
-            InputError: if the sets need too much memory.
-        """
+        """Return the unions of orbits touched by placements that have the area of the pieces; raise
+        an InputError if they need too much memory. `first` selects placements of the first piece,
+        to split the work."""
         if not self.field.orbits:
             return Candidates(np.zeros((0, self._width + 1), dtype=np.uint64), 0, 0)
         gains = [
             max((sum(self.field.orbit_sizes[o] for o in orbits) for orbits in touched), default=0)
             for touched in self.touched
         ]
-        rest = self.total
+        remaining = self.total
         gain = sum(gains)
         unions = 0
         count = 0
         sets = np.zeros((1, self._width + 1), dtype=np.uint64)
         for index, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
             cells = len(piece.forms[0].cells)
-            rest -= cells
+            remaining -= cells
             gain -= gains[index]
             used = touched[first] if index == 0 else touched
             barred = [set().union(*(self.field.conflicts[o] for o in orbits)) for orbits in used]
             step = (
                 self._rows(used), self._rows(barred),
                 np.array([self.field.board_of(orbits[0]) == 0 for orbits in used], dtype=np.bool_),
-                cells, rest, self.total - min(gain, rest), self.total,
+                cells, remaining, self.total - min(gain, remaining), self.total,
                 len(self.field.boards) > 1, self._field,
             )  # fmt: skip
             rows = np.zeros((1 << 10, self._width + 1), dtype=np.uint64)

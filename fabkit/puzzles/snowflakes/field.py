@@ -1,7 +1,7 @@
 """The cells around a centre of symmetry, grouped into orbits.
 
-A snowflake is symmetric under the eight symmetries of the square about its centre, so it is a set of
-whole *orbits* of cells. A field holds the orbits inside one square board (for mixed parity, two
+A snowflake is symmetric under the eight symmetries of the square about its centre, so it is a set
+of whole *orbits* of cells. A field holds the orbits inside one square board (for mixed parity, two
 boards on lattices half a unit apart), and the data for a search: the number of cells of each orbit,
 which orbits touch, which overlap, and which meet a mirror line.
 
@@ -49,8 +49,7 @@ class CentredBoard:
 
     Attributes:
         lattice: of squares, or of quarter squares.
-        parity: ``even`` if the centre is a corner of the grid, ``odd`` if it is the centre of a
-            cell.
+        parity: `EVEN` or `ODD`.
         half_width: in cells: an even board is twice as wide, an odd one has one more cell.
     """
 
@@ -68,9 +67,7 @@ class CentredBoard:
     def cells(self) -> frozenset[Cell]:
         """All cells of the board."""
         span = range(-self.half_width, self.half_width + (self.parity == ODD))
-        return frozenset(
-            cell for y in span for x in span for cell in self.lattice.cells_at(-y - 1, x)
-        )
+        return frozenset(c for y in span for x in span for c in self.lattice.cells_at(-y - 1, x))
 
     def from_centre(self, point: Point) -> Point:
         """Return the position of a frame point relative to the centre, in half frame steps."""
@@ -179,18 +176,16 @@ class Field:
 
     def centroid(self, cell: int) -> Point:
         """Return a cell's centroid relative to the centre, in half frame steps."""
-        board_number, where = self.cells[cell]
-        return self.boards[board_number].from_centre(where)
+        board_number, point = self.cells[cell]
+        return self.boards[board_number].from_centre(point)
 
     def _reach(self, orbit: Sequence[int]) -> int:
         """Return the greatest distance of an orbit from the centre, in half frame steps."""
         return max(max(map(abs, point)) for point in self._corners(orbit[0]))
 
     def _corners(self, cell: int) -> list[Point]:
-        board_number, where = self.cells[cell]
-        return [
-            self.boards[board_number].from_centre(corner) for corner in self.lattice.ring(where)
-        ]
+        board_number, point = self.cells[cell]
+        return list(map(self.boards[board_number].from_centre, self.lattice.ring(point)))
 
     @cached_property
     def _split(self) -> tuple[tuple[frozenset[Point], frozenset[Point]], ...]:
@@ -202,10 +197,10 @@ class Field:
         splits = []
         for orbit in self.orbits:
             triangles = [triangle for cell in orbit for triangle in _triangles(self._corners(cell))]
-            middles = (
-                (sum(x for x, _ in triangle), sum(y for _, y in triangle)) for triangle in triangles
+            middles = frozenset(
+                (ax + bx + cx, ay + by + cy) for (ax, ay), (bx, by), (cx, cy) in triangles
             )
-            splits.append((frozenset(chain.from_iterable(triangles)), frozenset(middles)))
+            splits.append((frozenset(chain.from_iterable(triangles)), middles))
         return tuple(splits)
 
     @cached_property
@@ -226,14 +221,12 @@ class Field:
         Symmetries map axes to axes and diagonals to diagonals, and reflections in one of each
         generate all eight: a connected set of cells is symmetric exactly if it meets both.
         """
-        on_axis = set[int]()
-        on_diagonal = set[int]()
-        for orbit, (corners, _) in enumerate(self._split):
-            if any(x == 0 or y == 0 for x, y in corners):
-                on_axis.add(orbit)
-            if any(abs(x) == abs(y) for x, y in corners):
-                on_diagonal.add(orbit)
-        return frozenset(on_axis), frozenset(on_diagonal)
+        corners_of = [corners for corners, _ in self._split]
+        orbits = range(len(corners_of))
+        return (
+            frozenset(o for o in orbits if any(x == 0 or y == 0 for x, y in corners_of[o])),
+            frozenset(o for o in orbits if any(abs(x) == abs(y) for x, y in corners_of[o])),
+        )
 
     def half_widths(self, orbits: Iterable[int]) -> tuple[int, ...]:
         """Return the half-widths of the smallest boards that hold some orbits; -1 for none."""

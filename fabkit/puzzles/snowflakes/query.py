@@ -56,17 +56,15 @@ class SnowflakeQuery:
                 message = f"has pieces whose area depends on how they lie ({piece.id} does)"
                 raise InputError.of(name, f"{message}; snowflakes need one fixed area")
         if not self.rigid and self.max_half_width is None:
-            message = (
-                "there are infinitely many shapes that fall apart; limit them with --max-half-width"
-            )
-            raise InputError.of("--wandering", message)
+            message = "there are infinitely many shapes that fall apart"
+            raise InputError.of("--wandering", f"{message}; limit them with --max-half-width")
         if not any(self.can_have_area(parity) for parity in self.parities):
-            area = f"{self.cells / lattice.cells_per_unit:g}"
-            message = (
-                f"has pieces with a total area of {area}, which no symmetric shape of "
-                f"{join_or(self.parities)} parity has; choose others with --pieces"
+            raise InputError.of(
+                name,
+                f"has pieces with a total area of {self.cells / lattice.cells_per_unit:g}, which "
+                f"no symmetric shape of {join_or(self.parities)} parity has; choose others with "
+                "--pieces",
             )
-            raise InputError.of(name, message)
         _ = self.bound  # computing it refuses corners off the grid
 
     @property
@@ -80,7 +78,7 @@ class SnowflakeQuery:
         return self.puzzle.select(self.pieces)
 
     def can_have_area(self, parity: str) -> bool:
-        """Whether a union of whole orbits can have as many cells as the pieces."""
+        """Return whether a union of whole orbits can have as many cells as the pieces."""
         weights = set(Field.for_parity(self.puzzle.lattice, parity, 2).orbit_sizes)
         # Only the centre cell is an orbit of one, so 1 is used at most once; other sizes recur.
         reached = {0, 1} if 1 in weights else {0}
@@ -95,21 +93,21 @@ class SnowflakeQuery:
         return bound(self.puzzle.lattice, self.selected_pieces) if self.rigid else None
 
     def field(self, parity: str, half_width: HalfWidth) -> Field:
-        """The field of a parity."""
+        """Return the field of a parity."""
         return Field.for_parity(self.puzzle.lattice, parity, half_width)
 
     def tiler(self, parity: str, half_width: HalfWidth) -> Tiler:
-        """The tiler of a field, cached."""
+        """Return the tiler of a field, cached."""
         name = self.puzzle.lattice.name
         return _tiler(name, parity, half_width, self.selected_pieces, self.flips)
 
     def half_width(self, parity: str) -> HalfWidth:
-        """The half-width of the boards searched for a parity."""
+        """Return the half-width of the boards searched for a parity."""
         return half_widths(parity, self.bound, self.max_half_width)
 
     @property
     def fingerprint(self) -> dict[str, Any]:
-        """All inputs that the results depend on; a checkpoint with another fingerprint is refused."""
+        """All inputs that the results depend on; a checkpoint with another one is refused."""
         return {
             "work": "snowflakes",
             "algorithm": ALGORITHM,

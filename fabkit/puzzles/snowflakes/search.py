@@ -62,11 +62,8 @@ def unpack_result(result: bytes) -> Any:
 def search_candidates(
     query: SnowflakeQuery, parity: str, half_width: HalfWidth, part: int, parts: int
 ) -> bytes:
-    """Find the candidates for one part of the first piece's placements.
-
-    Returns:
-        ``unions``, ``of_full_area``, and ``candidates``: the orbits of each.
-    """
+    """Find the candidates for one part of the first piece's placements: ``unions``,
+    ``of_full_area``, and ``candidates``, the orbits of each."""
     field = query.field(parity, half_width)
     pieces = sorted(query.selected_pieces, key=lambda piece: -len(piece.forms[0].cells))
     closure = Closure(field, tuple(pieces), query.flips, query.rigid)
@@ -84,7 +81,8 @@ def set_bits(row: WordArray) -> list[int]:
         [0, 2, 64]
     """
     bits = np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little")
-    return [int(bit) for bit in np.flatnonzero(bits)]
+    numbers: list[int] = np.flatnonzero(bits).tolist()
+    return numbers
 
 
 def try_candidates(
@@ -92,9 +90,8 @@ def try_candidates(
 ) -> bytes:
     """Try each candidate with a short search; return an `_outcome` for each."""
     tiler = query.tiler(parity, half_width)
-    return pack_result(
-        [_outcome(tiler, orbits, tiler.attempt(orbits, FIRST_NODES)) for orbits in candidates]
-    )
+    attempts = ((orbits, tiler.attempt(orbits, FIRST_NODES)) for orbits in candidates)
+    return pack_result([_outcome(tiler, orbits, attempt) for orbits, attempt in attempts])
 
 
 def _outcome(tiler: Tiler, orbits: Sequence[int], attempt: Attempt) -> dict[str, Any]:
@@ -150,11 +147,11 @@ def _long_search(tiler: Tiler, orbits: Sequence[int], budget: Budget) -> Attempt
     first, weights = symmetry_breaking_kind(problem)
     at_root = None if first is None else weights
     search = MrvSearch(problem, first, at_root, keep_solutions=True, record_items=True)
-    for over in run_in_slices(search, 1, MOST_NODES):
+    for ended in run_in_slices(search, 1, MOST_NODES):
         budget.report(0.0)
         if search.count:
             return Attempt(SOLVED, search.nodes, _tiling(problem, cells, search.solutions[0]))
-        if over:
+        if ended:
             return Attempt(IMPOSSIBLE, search.nodes, (), first, tuple(search.items))
     return Attempt(OPEN, search.nodes)
 
@@ -202,14 +199,8 @@ _TRIED_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """A candidate and its result.
-
-    Attributes:
-        field: the smallest boards that hold it.
-        orbits: numbers of its orbits in the field.
-        outcome: from `_outcome`.
-        solutions: if solved, ``count``, ``complete`` and ``difficulty``.
-    """
+    """A candidate: the smallest boards that hold it, the numbers of its orbits there, the result of
+    `_outcome`, and if solved, ``count``, ``complete`` and ``difficulty``."""
 
     field: Field
     orbits: tuple[int, ...]
@@ -224,14 +215,9 @@ class CandidateResult:
 
 @dataclass(frozen=True)
 class ParityResult:
-    """The result of searching one parity.
-
-    Attributes:
-        half_width: of the boards searched.
-        unions: number of sets of orbits in all steps.
-        of_full_area: number of sets with the pieces' area.
-        shapes: the candidates, those near the centre first.
-    """
+    """The result of searching one parity: the half-width of the boards; the number of
+    sets of orbits in all steps, and of those with the pieces' area; the candidates, from
+    the centre outwards."""
 
     parity: str
     half_width: HalfWidth
@@ -269,16 +255,8 @@ def find_snowflakes(
     pool: Pool,
     progress: Progress,
 ) -> list[ParityResult]:
-    """Search for all snowflakes.
-
-    Args:
-        checkpoint: stores the results of tasks.
-        pool: runs the tasks.
-        progress: called with the share of a stage that is done, and the stage.
-
-    Returns:
-        One result for each parity that can have the pieces' area.
-    """
+    """Search for all snowflakes; return a result for each parity that can have the pieces' area.
+    `progress` is called with the share of a stage that is done, and the stage."""
 
     def run_wave(stage: str, tasks: Sequence[Task]) -> list[Any]:
         def wave_progress(share: float, _: str) -> None:
@@ -307,7 +285,7 @@ def find_snowflakes(
             candidates += [(field, orbits) for orbits in orbit_sets]
             for start in range(0, len(orbit_sets), _TRIED_AT_ONCE):
                 chunk = orbit_sets[start : start + _TRIED_AT_ONCE]
-                key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
+                key = f"{_key_prefix(field)}/try/{start // _TRIED_AT_ONCE}"
                 arguments = (query, field.parity, field.half_width, chunk)
                 tasks.append(Task(key, try_candidates, arguments, len(chunk) + 100))
     outcomes = chain.from_iterable(run_wave("of the candidates tried", tasks))
@@ -322,7 +300,7 @@ def find_snowflakes(
         chosen = [index for index, shape in enumerate(shapes) if shape.verdict == verdict]
         tasks = []
         for shape in (shapes[index] for index in chosen):
-            key = f"{_place(shape.field)}/{step}/{'-'.join(map(str, shape.orbits))}"
+            key = f"{_key_prefix(shape.field)}/{step}/{'-'.join(map(str, shape.orbits))}"
             arguments = (query, shape.field.parity, shape.field.half_width, shape.orbits)
             tasks.append(Task(key, function, arguments))
         for index, result in zip(chosen, run_wave(stage, tasks), strict=True):
@@ -358,6 +336,6 @@ def _grouped(
         yield field, sorted(tuple(sorted(map(renumbered.__getitem__, shape))) for shape in shapes)
 
 
-def _place(field: Field) -> str:
+def _key_prefix(field: Field) -> str:
     """Return the prefix of the keys of a field's tasks."""
     return f"{field.parity}/{format_half_width(field.half_width)}"

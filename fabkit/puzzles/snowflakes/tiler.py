@@ -1,8 +1,8 @@
 """Tile candidates with the pieces: a search for each of tens of thousands of candidates.
 
-The search is `fabkit.solve.engines.mrv.mrv_search`. It records the items branched on, whose replay
-proves that a candidate is impossible. For small problems most time goes into setting them up, so that
-is compiled as well.
+The search is `fabkit.solve.engines.mrv.mrv_search`. It records the items branched on, whose
+replay proves that a candidate is impossible. For small problems most time goes into setting them
+up, so that is compiled as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPEN = "open"
 
 @kernel_helper
 def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting):  # type: ignore[no-untyped-def]
-    """Write the placements whose orbits are all in the candidate, ascending; return their number."""
+    """Write the placements with all orbits in the candidate, ascending; return their number."""
     count = 0
     for orbit in orbits:
         for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
@@ -155,13 +155,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Tiler:
-    """Tries to tile candidates of a field with some pieces.
-
-    Attributes:
-        field: the orbits.
-        pieces: in the set's order.
-        flips: whether pieces may be turned over.
-    """
+    """A tiler of candidates of a field with some pieces, which are in the set's order."""
 
     field: Field
     pieces: tuple[Piece, ...]
@@ -207,27 +201,20 @@ class Tiler:
     def _images(self) -> tuple[IntArray, IntArray]:
         """Return the first image of each placement under the moves, and its number of images."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        smallest = list[int]()
-        counts = list[int]()
-        for kind, cells in self.placements:
-            moved = [tuple(sorted(move[cell] for cell in cells)) for move in self._moves]
-            images = {number[kind, image] for image in moved}
-            smallest.append(min(images))
-            counts.append(len(images))
-        return np.array(smallest, np.int64), np.array(counts, np.int64)
+        images = [
+            {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
+            for kind, cells in self.placements
+        ]
+        return np.array(list(map(min, images)), np.int64), np.array(
+            list(map(len, images)), np.int64
+        )
 
     def problem(
         self, orbits: Sequence[int], swept: bool = False
     ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
-        """Return a candidate as an exact cover problem for the engines.
-
-        Args:
-            swept: number cells from left to right over both boards, so that placements span few of
-                them; else in the field's order, as in proofs.
-
-        Returns:
-            The problem, and the field's number of each of its cells.
-        """
+        """Return a candidate as an exact cover problem, and the field's numbers of its cells. If
+        `swept`, they are numbered from left to right over both boards, so that placements span few
+        of them; else in the field's order, as in proofs."""
         cells = sorted(
             (cell for orbit in orbits for cell in self.field.orbits[orbit]),
             key=self.field.centroid if swept else None,
@@ -258,12 +245,9 @@ class Tiler:
         """Search for one tiling of a candidate; give up after `most_nodes`."""
         chosen = np.array(orbits, dtype=np.int64)
         row = bitmasks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
-        verdict, first, nodes, chosen_placements, items = attempt(
-            chosen, row, *self._arguments, most_nodes
-        )
+        verdict, first, nodes, tiles, items = attempt(chosen, row, *self._arguments, most_nodes)
         if verdict == 1:
-            tiling = tuple(self.placements[index] for index in chosen_placements)
-            return Attempt(SOLVED, nodes, tiling)
+            return Attempt(SOLVED, nodes, tuple(self.placements[index] for index in tiles))
         if verdict == 2:
             return Attempt(OPEN, nodes)
         return Attempt(IMPOSSIBLE, nodes, (), None if first < 0 else first, tuple(items.tolist()))

@@ -13,7 +13,7 @@ _SEED = 1
 
 
 class CpSat(SubprocessEngine):
-    """Fast at listing, and at single solutions of large problems.
+    """An engine that is fast at listing, and at single solutions of large problems.
 
     It has reported solvable problems as infeasible before (OR-Tools issue 5295), so its "no" is
     confirmed by another engine.
@@ -46,16 +46,14 @@ class CpSat(SubprocessEngine):
                 model.add_linear_constraint(total, minimum, maximum)
 
         class Listener(cp_model.CpSolverSolutionCallback):
-            """Receives solutions during the search."""
+            """A listener for solutions during the search."""
 
             count = 0
 
             def on_solution_callback(self) -> None:
                 """Pass a solution on."""
                 self.count += 1
-                report(
-                    tuple(p for p, variable in enumerate(chosen) if self.boolean_value(variable))
-                )
+                report(tuple(p for p, each in enumerate(chosen) if self.boolean_value(each)))
                 if self.count == limit:
                     self.stop_search()
 

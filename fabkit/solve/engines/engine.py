@@ -17,7 +17,7 @@ Solution = tuple[int, ...]
 
 
 class BudgetSpentError(Exception):
-    """Raised inside an engine when its time is up; engines return an incomplete outcome."""
+    """The end of an engine's time, raised inside it; engines return an incomplete outcome."""
 
 
 @dataclass
@@ -45,14 +45,8 @@ class Budget:
         return max(0.0, self.started + self.limit_s - time.monotonic())
 
     def report(self, share: float, count: int = 0) -> None:
-        """Report progress, and stop unfinished work once the time is up.
-
-        Args:
-            count: number of solutions found so far, where an engine knows it.
-
-        Raises:
-            BudgetSpentError: when the time is up and `share` is below 1.
-        """
+        """Report progress, with the number of solutions if an engine knows it; raise
+        BudgetSpentError once the time is up, to stop unfinished work."""
         self._share = max(self._share, min(share, 1.0))
         self.count = max(self.count, count)
         self.progress(self._share, "")
@@ -60,7 +54,7 @@ class Budget:
             raise BudgetSpentError
 
     def subtask(self, start: float, end: float) -> Budget:
-        """A budget for one part of the work: its progress runs from `start` to `end` of this one's."""
+        """Return a budget for a part of the work, with progress from `start` to `end` of this."""
 
         def report(share: float, _: str) -> None:
             self.report(start + (end - start) * share)
@@ -114,7 +108,7 @@ class Engine(ABC):
         return self.enumerate(problem, budget, limit=1)
 
     def unique(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
-        """Find up to two solutions; the outcome is complete with one solution exactly if it is unique."""
+        """Find up to two solutions; a complete outcome with one shows that it is unique."""
         return self.enumerate(problem, budget, limit=2)
 
     def count(self, problem: ExactCoverProblem, budget: Budget) -> Outcome:
@@ -132,6 +126,6 @@ def get_engine(name: str) -> Engine:
     if name not in ENGINES:
         raise InputError.of("--engine", no_such("engine", name, list(ENGINES)))
     module, cls = ENGINES[name]
-    made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
-    assert isinstance(made, Engine)
-    return made
+    engine = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
+    assert isinstance(engine, Engine)
+    return engine

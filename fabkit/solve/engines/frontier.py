@@ -47,7 +47,7 @@ _WEIGHT = 3
 
 
 class Count(Engine):
-    """Counts solutions by their frontiers; the work grows with these, not with solutions."""
+    """A counter of solutions by their frontiers; the work grows with these, not with solutions."""
 
     name = "count"
     lists = False
@@ -241,8 +241,7 @@ class Frontier:
 
     def __init__(self, problem: ExactCoverProblem) -> None:
         if not self.fits(problem):
-            message = "its frontier spans too many cells of this region"
-            raise UnsupportedProblemError(message)
+            raise UnsupportedProblemError("its frontier spans too many cells of this region")
         weights = _weights(problem)
         options = tuple(problem.options[position] for position in weights)
         self.problem = replace(problem, options=options, symmetries=())
@@ -288,11 +287,8 @@ class Frontier:
         """Expand all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
-        counter = (
-            Word(self._counter.guard),
-            Word(self._counter.done),
-            Word(self._counter.pieces_shift),
-        )
+        words = self._counter.guard, self._counter.done, self._counter.pieces_shift
+        counter = tuple(map(Word, words))
         copies_shift = Word(self._copies_shift)
         slot = step = 0
         row = ZERO
@@ -311,11 +307,7 @@ class Frontier:
             self._flush(cell, filled_step, len(table))
 
     def _flush(self, cell: int, step: int, expanding: int) -> None:
-        """Move one batch into its table, which grows when full.
-
-        Raises:
-            UnsupportedProblemError: if the tables outgrow `MAX_BYTES`.
-        """
+        """Move one batch into its table, which grows when full, to `MAX_BYTES` at most."""
         target = cell + step
         count = int(self._fill[step])
         table = self._tables.get(target)
@@ -347,8 +339,9 @@ def _window(problem: ExactCoverProblem) -> int:
 def _weights(problem: ExactCoverProblem) -> dict[int, int]:
     """Return the positions of the options to try, each with the number of options it stands for.
 
-    The kind that keeps only one option of each orbit has a single copy; it is the one that loses most
-    options, and of several the largest piece. Where pieces may stay unused, all options are kept.
+    The kind that keeps only one option of each orbit has a single copy; it is the one
+    that loses most options, and of several the largest piece. Where pieces may stay
+    unused, all options are kept.
     """
     weights = dict.fromkeys(range(len(problem.options)), 1)
     singles = [kind for kind, copies in enumerate(problem.copies) if copies == 1]

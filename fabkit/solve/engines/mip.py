@@ -13,7 +13,7 @@ _SEED = 1
 
 
 class Mip(SubprocessEngine):
-    """Slow, but independent of the other engines: linear relaxations and cuts.
+    """A slow engine, independent of the others: linear relaxations and cuts.
 
     It computes with floating-point numbers, so its "no" is confirmed by another engine.
     """
@@ -25,9 +25,8 @@ class Mip(SubprocessEngine):
     def run_library(
         problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
-        """See `SubprocessEngine.run_library`: each solution found is cut off.
-
-        One thread and a fixed seed make runs repeatable.
+        """See `SubprocessEngine.run_library`: each solution found is cut off. One thread and a
+        fixed seed make runs repeatable.
 
         Raises:
             ExternalError: when HiGHS is missing or gives up.

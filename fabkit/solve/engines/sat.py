@@ -28,13 +28,8 @@ _CADICAL = "cadical195"
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in conjunctive normal form.
-
-    Attributes:
-        variables: number of variables, numbered from 1.
-        clauses: tuples of literals.
-        comments: meanings of the first variables, one line each.
-    """
+    """A formula in conjunctive normal form: the number of variables, counted from 1, the clauses,
+    and comments on the first variables, one line each."""
 
     variables: int
     clauses: tuple[Clause, ...]
@@ -49,11 +44,8 @@ class Formula:
 
 
 def to_cnf(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
-    """Encode a problem as a formula whose models are its solutions; deterministic.
-
-    Args:
-        problem: option ``p`` becomes variable ``p + 1``; auxiliary variables follow.
-        blocked: solutions to exclude.
+    """Encode a problem as a formula whose models are its solutions except the blocked ones. Option
+    ``p`` becomes variable ``p + 1``; auxiliary variables follow.
 
     Example:
         >>> from fabkit.solve.exact_cover import Option
@@ -68,8 +60,8 @@ def to_cnf(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Form
     """
     writer = CnfBuilder(len(problem.options))
     for minimum, maximum, weights in problem.constraints():
-        own = {position + 1: weight for position, weight in weights.items()}
-        writer.at_most(maximum, own, exactly=minimum == maximum)
+        literals = {position + 1: weight for position, weight in weights.items()}
+        writer.at_most(maximum, literals, exactly=minimum == maximum)
     for solution in blocked:
         writer.add(blocking_clause(solution))
     comments = [
@@ -90,7 +82,7 @@ def blocking_clause(solution: Solution) -> Clause:
 
 
 class CnfBuilder:
-    """Collects distinct clauses in order, and creates variables."""
+    """A collection of distinct clauses, in order, which also creates variables."""
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}
@@ -106,15 +98,15 @@ class CnfBuilder:
         return self.variables
 
     def at_most_one(self, variables: Sequence[int]) -> None:
-        """Allow at most one true variable: pairwise if few, else in groups with a variable for each."""
-        rest = list(variables)
-        while rest:
-            size = len(rest) if len(rest) <= _PAIRWISE else _PAIRWISE - 1
-            group, rest = rest[:size], rest[size:]
-            if rest:
-                rest.append(self.new())
+        """Allow at most one true variable: pairwise, or if many, in groups with a variable each."""
+        waiting = list(variables)
+        while waiting:
+            size = len(waiting) if len(waiting) <= _PAIRWISE else _PAIRWISE - 1
+            group, waiting = waiting[:size], waiting[size:]
+            if waiting:
+                waiting.append(self.new())
                 for variable in group:
-                    self.add((-variable, rest[-1]))
+                    self.add((-variable, waiting[-1]))
             for variable, other in combinations(group, 2):
                 self.add((-variable, -other))
 
@@ -134,10 +126,8 @@ class CnfBuilder:
             self.add((reached[total],))
 
     def _counter(self, total: int, weights: dict[int, int]) -> list[int]:
-        """Create variables for "the true ones weigh at least 0, 1 … `total`"; rule out more.
-
-        This is Sinz's sequential counter, with weights.
-        """
+        """Create variables for "the true ones weigh at least 0, 1 … `total`", and rule out more:
+        Sinz's sequential counter, with weights."""
         always = self.new()
         self.add((always,))
         reached = [always] + [-always] * total
@@ -155,10 +145,8 @@ class CnfBuilder:
 
 
 def refutation(formula: Formula, budget: Budget) -> str | None:
-    """Prove with CaDiCaL, in a subprocess, that a formula is unsatisfiable.
-
-    Returns:
-        The proof in DRAT format; None if the formula is satisfiable.
+    """Prove with CaDiCaL, in a subprocess, that a formula is unsatisfiable; return the proof in
+    DRAT format, None if the formula is satisfiable.
 
     Raises:
         BudgetSpentError: if the time is up.
@@ -179,7 +167,7 @@ def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
 
 
 class Sat(SubprocessEngine):
-    """Finds one solution, or proves that there is none, even where counting is hopeless.
+    """An engine that finds or refutes a solution even where counting is hopeless.
 
     It counts by listing, which is slow if there are many solutions.
     """

@@ -50,14 +50,11 @@ class SubprocessEngine(Engine):
     def run_library(
         problem: ExactCoverProblem, limit: int | None, report: Callable[[Solution], None]
     ) -> int:
-        """Run the library's search; called in the child.
+        """Run the library's search, in the child, and return its measure of work.
 
         Args:
             limit: maximum number of solutions; None for all. Fewer found means that these are all.
             report: called once with each solution, as soon as it is found.
-
-        Returns:
-            The library's measure of work.
         """
 
     def enumerate(
@@ -68,10 +65,9 @@ class SubprocessEngine(Engine):
         Raises:
             ExternalError: if the library is missing or its process fails.
         """
-        solutions: list[Solution] = []
         if limit == 0:
             return Outcome(0, False)
-        nodes = 0
+        solutions, nodes = list[Solution](), 0
         job = type(self), replace(problem, symmetries=()), limit
         try:
             with contextlib.closing(run_in_subprocess(_run_library, job, budget)) as replies:
@@ -94,22 +90,20 @@ def _run_library(
 
 
 def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, None, None]:
-    """Run a task in a child process and yield its answers; close the generator to end the child.
-
-    Yields:
-        The answers; once the time is up, those already sent.
+    """Run a task in a child process and yield its answers, once the time is up those already sent;
+    close the generator to end the child.
 
     Raises:
         BudgetSpentError: if the time is up.
-        ExternalError: if the child reports a failure or crashes; `ProcessKilledError` if by a signal.
+        ExternalError: if the child reports a failure or crashes; `ProcessKilledError`
+            if by a signal.
     """
     budget.report(0.0)
     command = [sys.executable, "-I", "-c", _START]
     begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
     sent = begin + b"\n" + pickle.dumps((work, task))
     doing = "cannot start the engine's process"
-    finished = False
-    spent = None
+    finished, spent = False, None
     with (
         tempfile.TemporaryFile() as complaints,
         ChildProcess(command, doing, sent, stderr=complaints) as running,
@@ -158,7 +152,7 @@ def child_main(parent: int) -> None:
         answer_file.flush()
 
     try:
-        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this
+        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 (from its parent)
         work(task, lambda answer: send(answer=answer))
         send(finished=True)
     except FabkitError as error:
