@@ -63,8 +63,7 @@ def compare(small: bool) -> bool:
     for puzzle, challenge, count in CASES[: 1 if small else None]:
         rounds_s = 0.0 if small else ROUNDS_S
         found = {
-            solver: _count_in_subprocess(solver, puzzle, challenge, rounds_s)
-            for solver in SOLVERS
+            solver: _count_in_subprocess(solver, puzzle, challenge, rounds_s) for solver in SOLVERS
         }
         best = min(found[engine][1] for engine in ENGINES)
         name = f"{Path(puzzle).stem} {challenge}"
