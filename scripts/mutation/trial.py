@@ -46,25 +46,16 @@ class Trials:
 
     def of(self, mutant: Mutant) -> Trial:
         """Try a fault, or read what came of it in an earlier run with the same code and tests."""
-        for earlier in self._earlier():
-            if earlier.mutant == mutant:
-                return earlier
-        trial = self._try(mutant)
-        with self._kept.open("a", encoding="utf-8") as kept:
-            kept.write(f"{json.dumps(asdict(trial))}\n")
-        return trial
-
-    @property
-    def _kept(self) -> Path:
         kind = f"{'-brief' * self.is_brief}{'-integration' * self.with_integration}"
-        return self.baseline.folder / f"trials{kind}.jsonl"
-
-    def _earlier(self) -> Iterator[Trial]:
-        for line in (
-            self._kept.read_text(encoding="utf-8").splitlines() if self._kept.exists() else ()
-        ):
+        kept = self.baseline.folder / f"trials{kind}.jsonl"
+        for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
             fields = json.loads(line)
-            yield Trial(Mutant(**fields.pop("mutant")), **fields)
+            if Mutant(**fields.pop("mutant")) == mutant:
+                return Trial(mutant, **fields)
+        trial = self._try(mutant)
+        with kept.open("a", encoding="utf-8") as lines:
+            lines.write(f"{json.dumps(asdict(trial))}\n")
+        return trial
 
     def _try(self, mutant: Mutant) -> Trial:
         begin = time.monotonic()
