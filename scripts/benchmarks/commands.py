@@ -213,10 +213,7 @@ BENCHMARKS: dict[str, Benchmark] = {
                 ("coupon", "coupon -o coupon"),
                 ("jig", "jig -o jig"),
             )
-            for line in (
-                Line(name, f"{command} --force"),
-                Line(f"{name}, unchanged", command),
-            )
+            for line in (Line(name, f"{command} --force"), Line(f"{name}, unchanged", command))
         ),
         small=("jig",),
         rounds=3,
@@ -497,9 +494,7 @@ def main() -> int:
     known = [*BENCHMARKS, *own]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"from {', '.join(known)}")
     parser.add_argument(
-        "--small",
-        action="store_true",
-        help="run one round of a short line of each, and judge none",
+        "--small", action="store_true", help="run one round of a short line of each, and judge none"
     )
     parser.add_argument(
         "--rounds", type=int, default=0, help="number of rounds (default: each benchmark's own)"
