@@ -190,6 +190,8 @@ def _build_quickly() -> Iterator[None]:
 
         key = builder.build_solid, pickle.dumps(self.drawings[printable.id])
         if key not in solids:
+            if len(solids) > 100:  # some are of megabytes
+                solids.clear()
             solids[key] = build(self, printable)
         return solids[key]
 
