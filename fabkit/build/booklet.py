@@ -12,13 +12,13 @@ from fabkit.build.entries import Selection, begin_gathering, select_solved
 from fabkit.build.export import current_stl_files
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.profiles.profile import Profile
 
 #: The file in an output folder.
 BOOKLET = "booklet.pdf"

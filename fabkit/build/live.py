@@ -9,10 +9,10 @@ from fabkit.build.artifacts import Artifacts
 from fabkit.build.page_assets import viewer_model
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_possible, draft_printable
-from fabkit.model.accessory import Printable
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import Printable
+from fabkit.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from fabkit.drawing.part import PartDrawing

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.core.kernels import kernel, kernel_helper
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.units import format_number
 from fabkit.drawing.magnets import MAX_PRESS_PLAY_MM
@@ -39,11 +40,10 @@ from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contact
 from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.board import channel_widths_mm, clearances_mm
-from fabkit.model.accessory import HOLES, SOCKETS, TRAY
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.profile import Profile
-from fabkit.solve.engines.compiled import kernel, kernel_helper
+from fabkit.profiles.accessory import HOLES, SOCKETS, TRAY
+from fabkit.profiles.profile import Profile
 
 _Floats = NDArray[np.float64]
 _Pair = tuple[float, float]

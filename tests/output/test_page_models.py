@@ -21,12 +21,12 @@ from fabkit.build.entries import Selection, gather
 from fabkit.build.page_assets import models_data, models_script, pack_mesh
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.accessory import printables
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
 from fabkit.output.web.playdata import play_data
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
 CLEARANCE_MM = 0.3

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Entry
+from fabkit.sets.library import load_set
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -16,9 +16,9 @@ from shapely import Point, Polygon
 
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.finding import RULES
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.magnet_forces import magnet_gap_mm
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import CheckReport, check
 from tests.support import analytic, measure
 from tests.support.built import exported
