@@ -3,6 +3,7 @@
 The faults are those listed in mutants.toml or, with --random, drawn by a seed: one place in one
 function changed as mutmut and Cosmic Ray change it (a comparison, an operator, a constant, a
 condition, a return value, a call left out). The same seed draws the same faults from the same code.
+What came of a fault is kept, so that a run that was stopped goes on where it was.
 
 First run the tests that execute the line, as a run without faults has shown; then the others of the
 package, then all. Some drawn faults change nothing that could be seen: look at those that no test
@@ -103,6 +104,7 @@ def _try_all(mutants: dict[int, Mutant], arguments: argparse.Namespace) -> dict[
     results: dict[int, Trial] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         template = Path(name)
+        template.chmod(0o755)  # some tests run as another user
         copy_checkout(template, arguments.tests)
         warm_up = [sys.executable, "-m", "fabkit", "warm-up"]
         subprocess.run(warm_up, cwd=template, check=True, stdout=subprocess.DEVNULL)

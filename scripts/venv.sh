@@ -6,6 +6,7 @@
 #
 # All output goes to standard error, so that standard output is left to the command.
 
+unset PYTHONDONTWRITEBYTECODE # else each of hundreds of processes compiles all of fabkit again
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 find_python() {

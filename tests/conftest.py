@@ -16,6 +16,7 @@ import gc
 import hashlib
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -174,6 +175,31 @@ def _require_programs(items: list[pytest.Item]) -> None:
             if not any(map(shutil.which, marker.args)):
                 reason = f"needs {marker.args[0]}: apt install {marker.args[0]}"
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _build_quickly() -> Iterator[None]:
+    """Commands in this process use one core, as another has tests of its own, draw small covers, and
+    build a solid once, whatever the test."""
+    from fabkit.build.artifacts import Artifacts
+
+    build, solids = Artifacts.solid, {}
+
+    def solid(self: Artifacts, printable: Any) -> Any:
+        from fabkit.solid import builder
+
+        key = builder.build_solid, pickle.dumps(self.drawings[printable.id])
+        if key not in solids:
+            if len(solids) > 100:  # some are of megabytes
+                solids.clear()
+            solids[key] = build(self, printable)
+        return solids[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Artifacts, "solid", solid)
+        patch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
+        patch.setattr("fabkit.jobs.parallel.core_count", lambda: 1)
+        yield
 
 
 @pytest.fixture

@@ -56,8 +56,7 @@ def test_a_library_that_a_file_of_tests_imports_is_found(tmp_path: Path) -> None
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("module", "examples"),
-    [("fabkit/core/units.py", 4), ("fabkit/solid/export.py", 0)],
+    ("module", "examples"), [("fabkit/core/units.py", 4), ("fabkit/solid/export.py", 0)]
 )
 def test_only_modules_with_examples_are_collected_for_them(module: str, examples: int) -> None:
     program = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", "fabkit"]

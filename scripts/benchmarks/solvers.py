@@ -52,7 +52,7 @@ def compare(small: bool) -> bool:
     """Print a table; other times are multiples of our faster engine's.
 
     Args:
-        small: run only the smallest case.
+        small: run only the smallest case, once.
 
     Returns:
         Whether all counts are correct.
@@ -61,7 +61,10 @@ def compare(small: bool) -> bool:
     print(f"  {'':28}" + "".join(f"{name:>14}" for name in SOLVERS))
     right = True
     for puzzle, challenge, count in CASES[: 1 if small else None]:
-        found = {solver: _count_in_subprocess(solver, puzzle, challenge) for solver in SOLVERS}
+        rounds_s = 0.0 if small else ROUNDS_S
+        found = {
+            solver: _count_in_subprocess(solver, puzzle, challenge, rounds_s) for solver in SOLVERS
+        }
         best = min(found[engine][1] for engine in ENGINES)
         name = f"{Path(puzzle).stem} {challenge}"
         cells = []
@@ -74,9 +77,11 @@ def compare(small: bool) -> bool:
     return right
 
 
-def _count_in_subprocess(solver: str, puzzle: str, challenge: str) -> tuple[int | None, float]:
+def _count_in_subprocess(
+    solver: str, puzzle: str, challenge: str, rounds_s: float
+) -> tuple[int | None, float]:
     """Count in a new process; None if it takes too long."""
-    command = [sys.executable, __file__, solver, puzzle, challenge]
+    command = [sys.executable, __file__, solver, puzzle, challenge, str(rounds_s)]
     try:
         done = subprocess.run(
             command,
@@ -137,15 +142,15 @@ def _matrix(problem: Any) -> Any:
     return matrix
 
 
-def _measure(solver: str, puzzle: str, challenge: str) -> None:
+def _measure(solver: str, puzzle: str, challenge: str, rounds_s: str) -> None:
     """Measure in the new process: one call to load and compile, then the median of several."""
     count = _counter(solver, puzzle, challenge)
     took: list[float] = []
     begin = time.process_time()
     found = count()
-    if time.process_time() - begin > ROUNDS_S:
+    if time.process_time() - begin > float(rounds_s):
         took.append(time.process_time() - begin)
-    while not took or (len(took) < ROUNDS and sum(took) < ROUNDS_S):
+    while not took or (len(took) < ROUNDS and sum(took) < float(rounds_s)):
         begin = time.process_time()
         found = count()
         took.append(time.process_time() - begin)

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 #: Changes after which the memory is measured, and in a small run.
-CHANGES, SMALL = 200, 2
+CHANGES, SMALL = 200, 1
 #: Limits: in seconds for the first solid after a change, at the median of each piece, and for all of
 #: them; in MB for the process.
 FIRST_S, ALL_S, MEMORY_MB = 0.5, 4.0, 1500.0
 #: Thicknesses differ by this much from change to change, in mm.
 STEP_MM = 0.01
 #: Counts that are stopped, and in a small run; the limit for each, in seconds.
-STOPS, SMALL_STOPS, STOP_S = 20, 3, 0.2
+STOPS, SMALL_STOPS, STOP_S = 20, 1, 0.2
 #: How long a count runs before it is stopped, in seconds.
 COUNTING_S = 0.5, 3.0
 #: Strokes with the pointer, and in a small run; the limit from input to paint, in seconds.
@@ -44,7 +44,7 @@ STROKES, SMALL_STROKES, PAINT_S = 40, 3, 0.05
 #: Strokes before those: the browser compiles what draws a page when it is first drawn.
 FIRST_STROKES = 3
 #: Changes that are waited for in the 3D view, and in a small run; the limit in seconds.
-VIEWS, SMALL_VIEWS, VIEW_S = 12, 2, 1.0
+VIEWS, SMALL_VIEWS, VIEW_S = 12, 1, 1.0
 #: The rows of what is measured in the browser: the limit, and whether `SHARE` must be within it, else
 #: the median.
 STROKES_SHORT = "strokes while pentominoes are counted"

@@ -10,16 +10,19 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from coverage import CoverageData
 
 from mutation.mutant import Mutant
-from mutation.runs import ROOT, STORE, run_tests
+from mutation.runs import ROOT, SPARE_S, STORE, run_tests
 
 #: Runs without a fault, by the code and the tests; the oldest go.
 KEPT = ROOT / ".pytest_cache" / "mutants"
 _COUNT_KEPT = 4
+#: A fault may make the tests of a file take this many times longer.
+_TIMES_LONGER = 10
 #: On these the run depends, as far as it matters here.
 _DEPENDS = ("fabkit", "tests", "pieces", "pyproject.toml")
 #: Names files relative to the copy, which has another path in the next run.
@@ -30,11 +33,23 @@ _TRACER = {"COVERAGE_CORE": "ctrace"}
 
 @dataclass(frozen=True)
 class Baseline:
-    """The default tests that pass without a fault, with their seconds, and those that fail."""
+    """The default tests that pass without a fault, with their seconds, and those that fail.
+
+    `folder` is where it is kept; a change of the code or the tests makes another one.
+    """
 
     seconds: dict[str, float]
     failed: frozenset[str]
     coverage: CoverageData
+    folder: Path
+
+    @cached_property
+    def limits_s(self) -> dict[str, float]:
+        """How long one test of a file may take: what all take, since one alone makes what they share."""
+        limits: dict[str, float] = defaultdict(lambda: SPARE_S)
+        for test, seconds in self.seconds.items():
+            limits[file_of(test)] += _TIMES_LONGER * seconds
+        return dict(limits)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that execute the lines of a fault, those of the quickest file first.
@@ -80,7 +95,7 @@ def read_baseline(template: Path) -> Baseline:
     document = json.loads((folder / "tests.json").read_text(encoding="utf-8"))
     coverage = CoverageData(str(folder / "coverage"))
     coverage.read()
-    return Baseline(document["seconds"], frozenset(document["failed"]), coverage)
+    return Baseline(document["seconds"], frozenset(document["failed"]), coverage, folder)
 
 
 def _measure(template: Path, folder: Path) -> None:

@@ -1,9 +1,9 @@
 """Pytest plugin of a trial: runs the chosen tests only, and writes down how each of them ends.
 
 ``--trial=FILE`` names a JSON file: the ids of ``only`` these tests (null for all that are
-collected), those of tests to go on ``without``, ``limit_s`` for a test, ``memory`` in bytes or
-null, and the file of the ``record``. That one gets a line of JSON for each test that starts or
-ends, so that it can also be read if a test ends the whole run.
+collected), those of tests to go on ``without``, ``limit_s`` for a test and ``limits_s`` for those of
+some files, ``memory`` in bytes or null, and the file of the ``record``. That one gets a line of JSON
+for each test that starts or ends, so that it can also be read if a test ends the whole run.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class _Chooser:
         self._only = None if plan["only"] is None else frozenset(plan["only"])
         self._without = frozenset(plan["without"])
         self._limit_s: float = plan["limit_s"]
+        self._limits_s: dict[str, float] = plan["limits_s"]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -69,9 +70,10 @@ class _Chooser:
         return test not in self._without and (self._only is None or test in self._only)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """End the whole run if a test hangs, also in compiled code."""
-        faulthandler.dump_traceback_later(self._limit_s, exit=True, file=_STANDARD_ERROR)
+        limit_s = self._limits_s.get(item.nodeid.partition("::")[0], self._limit_s)
+        faulthandler.dump_traceback_later(limit_s, exit=True, file=_STANDARD_ERROR)
         try:
             return (yield)
         finally:

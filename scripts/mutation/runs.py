@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 #: Where the tests find what they share, from one run to the next.
 STORE = Path(os.environ.get("FABKIT_TEST_STORE") or ROOT / ".pytest_cache" / "built")
-#: A default test that takes longer hangs, and one of integration. They take seconds and minutes.
-LIMIT_S, INTEGRATION_LIMIT_S = 300.0, 1800.0
+#: A test that takes longer hangs, if it is not known how long its file takes; and what is added if it is.
+LIMIT_S, SPARE_S = 1800.0, 180.0
 #: Address space of a process of the default tests, which need less than half of it. A browser
 #: reserves more than there is.
 MEMORY = 12 * 2**30
@@ -87,6 +87,7 @@ def copied(template: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as name:
         copy = Path(name) / "checkout"
         shutil.copytree(template, copy)
+        Path(name).chmod(0o755)  # some tests run as another user
         if STORE.is_dir():
             shutil.copytree(STORE, copy / ".pytest_cache" / "built", dirs_exist_ok=True)
         yield copy
@@ -97,6 +98,7 @@ def run_tests(
     *arguments: str,
     only: Collection[str] | None = None,
     without: Collection[str] = (),
+    limits_s: Mapping[str, float] | None = None,
     store: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> Run:
@@ -105,6 +107,7 @@ def run_tests(
     Args:
         only: ids of tests; those of the others that are collected do not run.
         without: ids of tests that do not run.
+        limits_s: how long a test of a file may take.
         store: of what tests share; the copy's own if not given.
         environment: more variables.
     """
@@ -114,7 +117,8 @@ def run_tests(
         document = {
             "only": None if only is None else list(only),
             "without": list(without),
-            "limit_s": INTEGRATION_LIMIT_S if integration else LIMIT_S,
+            "limit_s": LIMIT_S,
+            "limits_s": dict(limits_s or {}),
             "memory": None if integration else MEMORY,
             "record": str(record),
         }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from mutation.baseline import Baseline, file_of, files_of
@@ -43,7 +45,19 @@ class Trials:
     with_integration: bool = False
 
     def of(self, mutant: Mutant) -> Trial:
-        """Try a fault."""
+        """Try a fault, or read what came of it in an earlier run with the same code and tests."""
+        kind = f"{'-brief' * self.is_brief}{'-integration' * self.with_integration}"
+        kept = self.baseline.folder / f"trials{kind}.jsonl"
+        for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+            fields = json.loads(line)
+            if Mutant(**fields.pop("mutant")) == mutant:
+                return Trial(mutant, **fields)
+        trial = self._try(mutant)
+        with kept.open("a", encoding="utf-8") as lines:
+            lines.write(f"{json.dumps(asdict(trial))}\n")
+        return trial
+
+    def _try(self, mutant: Mutant) -> Trial:
         begin = time.monotonic()
         with copied(self.template) as copy:
             plant(copy, mutant)
@@ -59,12 +73,13 @@ class Trials:
         folders = [f"{name}/{mutant.package}" for name in ("tests", "fabkit")]
         folders = [name for name in folders if (copy / name).is_dir()]
         others = [f"--ignore={name}" for name in folders]
+        run = partial(run_tests, copy, *_ALONE, limits_s=self.baseline.limits_s)
         if chosen:
-            yield DEFAULT, lambda: run_tests(copy, *_ALONE, *files_of(chosen), only=chosen)
+            yield DEFAULT, lambda: run(*files_of(chosen), only=chosen)
         if folders:
-            yield DEFAULT, lambda: run_tests(copy, *_ALONE, *folders, without=tried)
+            yield DEFAULT, lambda: run(*folders, without=tried)
         if not self.is_brief:
-            yield DEFAULT, lambda: run_tests(copy, *_ALONE, *others, without=tried)
+            yield DEFAULT, lambda: run(*others, without=tried)
         if self.with_integration:
             if folders:
                 yield INTEGRATION, lambda: self._run_integration(copy, *folders)

@@ -7,8 +7,10 @@ drawn on another kind of machine.
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import json
+import os
 import platform
 import shlex
 import shutil
@@ -18,13 +20,13 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Lock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -59,8 +61,6 @@ _DRAWN = """async () => {
     await promise;
     observer.disconnect();
   } }"""
-#: PDFium draws for one thread at a time.
-_PDFIUM = Lock()
 
 
 class GalleryError(Exception):
@@ -167,8 +167,16 @@ def draw_all(pictures: Iterable[Picture], folder: Path) -> None:
     Raises:
         GalleryError: if one cannot be drawn.
     """
-    with ThreadPoolExecutor(_JOBS) as pool:
-        list(pool.map(lambda one: _draw(one, folder), pictures))
+    with ProcessPoolExecutor(_JOBS, get_context("spawn"), _begin) as pool:
+        list(pool.map(_draw, pictures, itertools.repeat(folder)))
+
+
+def _begin() -> None:
+    """Let commands in this process use one core, as the others have processes of their own."""
+    from fabkit.jobs import parallel
+
+    os.chdir(ROOT)
+    parallel.core_count = lambda: 1
 
 
 def _draw(picture: Picture, folder: Path) -> None:
@@ -176,12 +184,11 @@ def _draw(picture: Picture, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         places = {"file": str(target), "folder": scratch}
         arguments = [word.format(**places) for word in shlex.split(picture.command)]
-        command = [sys.executable, "-m", "fabkit", *arguments]
         if picture.shot == LINK:
-            with _serving(command, Path(scratch)) as address:
+            with _serving(arguments, Path(scratch)) as address:
                 draw_shot(picture, address, target)
         else:
-            _run(picture, command)
+            _run(picture, arguments)
         if picture.page:
             draw_page(picture, Path(scratch) / picture.take, target)
         elif picture.shot and picture.shot != LINK:
@@ -195,7 +202,7 @@ def _draw(picture: Picture, folder: Path) -> None:
 
 def draw_page(picture: Picture, book: Path, target: Path) -> None:
     """Draw a page of a PDF file."""
-    with _PDFIUM, PdfDocument(book) as document:
+    with PdfDocument(book) as document:
         page = document[picture.page - 1]
         image = page.render(scale=picture.wide / page.get_width()).to_pil()
     image.save(target, optimize=True)
@@ -239,8 +246,9 @@ def draw_shot(picture: Picture, address: str, target: Path) -> None:
 
 
 @contextmanager
-def _serving(command: list[str], folder: Path) -> Iterator[str]:
+def _serving(arguments: list[str], folder: Path) -> Iterator[str]:
     """Run a server in a folder; yields the link that it prints."""
+    command = [sys.executable, "-m", "fabkit", *arguments]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -250,10 +258,14 @@ def _serving(command: list[str], folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def _run(picture: Picture, command: list[str]) -> None:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise GalleryError(f"{picture.file}: {done.stderr.strip() or done.stdout.strip()}")
+def _run(picture: Picture, arguments: list[str]) -> None:
+    """Run a command in this process, which has loaded its libraries."""
+    from fabkit.cli import main
+
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as errors:
+        code = main(arguments)
+    if code:
+        raise GalleryError(f"{picture.file}: {errors.getvalue().strip()}")
 
 
 # --- comparing ----------------------------------------------------------------------------------

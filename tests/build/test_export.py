@@ -16,10 +16,12 @@ import pytest
 
 from fabkit.build import manifest as manifests
 from fabkit.build.artifacts import Artifacts
+from fabkit.build.export import export as export_files
 from fabkit.build.export import targets_for
 from fabkit.cli import main
 from fabkit.core.staging import LOCK_NAME, folder_lock
 from fabkit.jobs.parallel import all_cores
+from fabkit.printing.nesting.polygon_nest import is_available
 from fabkit.profiles.accessory import profile_as_made
 from fabkit.profiles.profile_file import dump_profile, load_profile
 from fabkit.sets.library import load_set
@@ -377,6 +379,19 @@ class Meanwhile:
     def __reduce__(self) -> tuple[type, tuple[str]]:
         self.files[f"more {len(self.files)}"] = Path("more.stl")
         return Path, ("one.stl",)
+
+
+def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both nest as fabkit does, since the worker does."""
+    monkeypatch.setattr("fabkit.printing.nesting.nest.is_available", is_available)
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
+    pair, kinds = load_set("pair.toml"), ["stl", "3mf", "dxf"]
+    profile = load_profile([], (), pair.profile_values)
+    export_files(pair, profile, kinds, Path("alone"))
+    with all_cores():
+        export_files(pair, profile, kinds, OUT)
+    assert contents() == contents(Path("alone"))
+    assert {"dxf-sheets/sheet-1.dxf", "pair.3mf"} <= contents().keys()
 
 
 def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:

@@ -37,14 +37,14 @@ def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: Callable[..
 def test_files_are_the_same_on_any_number_of_cores(
     first: Any, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for cores in (1, 3):
-        monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda cores=cores: cores)
-        again = run_json("make", "pair.toml", "-o", f"on-{cores}")
-        assert again["files"] == first["files"]
-        for path in OUT.rglob("*"):
-            if path.is_file():
-                other = f"on-{cores}" / path.relative_to(OUT)
-                assert path.read_bytes() == other.read_bytes(), other
+    """First they were made on one."""
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 3)
+    again = run_json("make", "pair.toml", "-o", "on-3")
+    assert again["files"] == first["files"]
+    for path in OUT.rglob("*"):
+        if path.is_file():
+            other = "on-3" / path.relative_to(OUT)
+            assert path.read_bytes() == other.read_bytes(), other
 
 
 def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) -> None:

@@ -12,15 +12,7 @@ import pytest
 
 from fabkit.cli import main
 from tests.support.flakes import filed, square_flake
-from tests.support.sketches import (
-    TWICE,
-    TWO,
-    Document,
-    by_items,
-    checksum,
-    squares,
-    stated,
-)
+from tests.support.sketches import TWICE, TWO, Document, by_items, checksum, squares, stated
 
 Capture = pytest.CaptureFixture[str]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fabkit.certify.replay import OptionTable, Replay
 from fabkit.cli import main
 from tests.certify.test_document import changed
 
@@ -165,6 +166,24 @@ def test_no_rule_can_be_changed(
     forged["problem_sha256"] = document["problem_sha256"]
     code, text = certified(forged, tmp_path, capsys)
     assert (code, "but the problem's hash is" in text) == (1, True)
+
+
+@pytest.mark.parametrize("clue", [line for line in SET.splitlines() if line.startswith("    {")])
+def test_a_clue_without_others_limits_the_pieces(
+    clue: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path, certificate = tmp_path / "rules.toml", tmp_path / "all.json"
+    path.write_text(f"{SET.partition('clue =')[0]}clue = [{clue}]\n")
+    arguments = [str(path), "all", "--count", "--certificate", str(certificate), "-q"]
+    assert main(["solve", *arguments]) == 0
+    document = json.loads(certificate.read_text())
+    assert certified(document, tmp_path, capsys, "--set", str(path))[0] == 0
+
+
+def test_an_option_may_use_no_more_copies_than_are_left() -> None:
+    """One option covers both cells with two copies of a piece, of which there is one."""
+    one_copy = Replay(2, (1,), OptionTable([0b11], [0], [2], lambda item: [0]), pieces_count=2)
+    assert one_copy.count([0], "items") == 0
 
 
 @pytest.mark.parametrize("open_count", [0, 1, 3])

@@ -10,6 +10,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -238,9 +239,12 @@ def test_others_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 FULL = "completed work is saved; fix the problem and run the same command to continue"
 
 
-@pytest.fixture
+@contextmanager
 def plain_user() -> Iterator[Path]:
-    """A folder of somebody whom permissions bind, as they do not bind root."""
+    """A folder of somebody whom permissions bind, as they do not bind root.
+
+    Not a fixture: between these and a test, as root, it is noted which lines the test executes.
+    """
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     is_root = os.geteuid() == 0
@@ -257,8 +261,13 @@ def plain_user() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("what", ["folder", "new folder", "checkpoint", "unreadable"])
-def test_without_permission(what: str, plain_user: Path) -> None:
-    folder = plain_user / "run"
+def test_without_permission(what: str) -> None:
+    with plain_user() as home:
+        work_without_permission(what, home)
+
+
+def work_without_permission(what: str, home: Path) -> None:
+    folder = home / "run"
     path = folder / CHECKPOINT_NAME
     message = {
         "folder": f"cannot write {path}: ",
@@ -267,7 +276,7 @@ def test_without_permission(what: str, plain_user: Path) -> None:
         "unreadable": f"{path}: cannot be read: Permission denied",
     }[what]
     if what == "new folder":
-        plain_user.chmod(0o555)
+        home.chmod(0o555)
     else:
         fill(folder)
         if what == "folder":

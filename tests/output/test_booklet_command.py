@@ -35,12 +35,9 @@ _HOPELESS = (
 # --- the command ------------------------------------------------------------------------------------
 
 
-def test_the_booklet_comes_into_the_output_folder(
-    pair: str, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_booklet_comes_into_the_output_folder(pair: str, run_json: Callable[..., Any]) -> None:
     from pypdf import PdfReader
 
-    monkeypatch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
     document = run_json("booklet", pair)
     path = Path("output/pair/booklet.pdf")
     assert document["file"] == str(path)

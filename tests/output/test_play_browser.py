@@ -850,6 +850,7 @@ UNITS = """() => [".slot .body", "#play-board .ground"].map((one) =>
 HIDDEN = "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.getElementById('play-how'))"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "size", [(390, 844), (844, 390), (1280, 800), (360, 740), (320, 568), (568, 320), (2560, 1440)]
 )
@@ -1095,6 +1096,7 @@ def test_hostile_texts_are_text(plays: Opens, name: str) -> None:
         assert page.evaluate("window.ran") is None
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["fridgeiq", "iqblock", "iqfit", "iqstars", "cubimagici"])
 def test_letters_can_be_read_on_given_pieces_and_in_the_tray(plays: Opens, name: str) -> None:
     puzzle, (entry,) = entries_of(name, BOARDS[name])

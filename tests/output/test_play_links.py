@@ -74,6 +74,7 @@ def shared(page: Page, choice: str) -> str:
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", shipped_names())
 def test_links_of_all_sets_open_in_a_fresh_profile(
     chromium: Browser, pages: Pages, name: str

@@ -78,6 +78,7 @@ def days(player: Player) -> list[str]:
 # --- the first visit, and the path ------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_first_visit_opens_on_few_pieces(chromium: Browser, pages: Pages, name: str) -> None:
     """The easiest challenge with two or three open pieces; today's stands beside it."""

@@ -35,9 +35,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
 
     def make(folder: Path) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("fabkit.build.cover_image._COVER_PIXELS", 120)
-            assert main(["page", "pair.toml", "other.toml", "-o", str(folder / "site"), "-q"]) == 0
+        assert main(["page", "pair.toml", "other.toml", "-o", str(folder / "site"), "-q"]) == 0
 
     return built("site", make, PAIR, OTHER) / "site"
 
@@ -68,7 +66,7 @@ def test_it_is_played(chromium: Browser, site: Path, over: str) -> None:
             card = page.locator("[data-set=pair]")
             assert "1 Aufgabe · 2 Teile" in card.inner_text()
             loaded = "one => one.decode().then(() => one.naturalWidth)"
-            assert card.locator("img").evaluate(loaded) == 120
+            assert card.locator("img").evaluate(loaded) == 240
             page.locator("#play-language").select_option("en")
             assert "1 challenge · 2 pieces" in card.inner_text()
             card.click()

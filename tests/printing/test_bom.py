@@ -63,7 +63,8 @@ def test_every_shipped_set_was_sliced() -> None:
     assert SLICED_G.keys() == set(shipped_names())
 
 
-@pytest.mark.in_turn
+@pytest.mark.every(4)
+@pytest.mark.integration
 @pytest.mark.parametrize("name", SLICED_G)
 def test_the_estimate_of_a_shipped_set(
     name: str, tmp_path: Path, run_json: Callable[..., Any]

@@ -35,7 +35,7 @@ def test_slice(pair: str, run_json: Callable[..., Any]) -> None:
     assert again == document
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @with_prusa
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
 @pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])

@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc"),
 ]
 
-KILLS = 20
 FILES = ["snowflakes.json", "snowflakes.svg"]
 #: Five squares make many shapes that may fall apart.
 DOTS = '[set]\nname = "dots"\nlattice = "square"\nmoves = "rotations"\n' + "".join(
@@ -116,12 +115,12 @@ def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
     assert one.left() == []
 
 
-def kill_and_go_on(run: Run, halfway: Callable[[], object] = lambda: None) -> None:
+def kill_and_go_on(run: Run, kills: int, halfway: Callable[[], object] = lambda: None) -> None:
     """Kills a search again and again, and lets it end at last."""
     chance, held = random.Random(2), set[str]()
-    for number, moment in enumerate(sorted(chance.sample(range(TASKS - AHEAD), KILLS))):
+    for number, moment in enumerate(sorted(chance.sample(range(TASKS - AHEAD), kills))):
         with child(run.call(moment)) as one:
-            if number == KILLS // 2:
+            if number == kills // 2:
                 halfway()
             kill_at(run, moment, chance, one)
         now = run.done()
@@ -143,9 +142,10 @@ def kill_and_go_on(run: Run, halfway: Callable[[], object] = lambda: None) -> No
     assert len(run.done()) == TASKS
 
 
-def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [7, pytest.param(20, marks=pytest.mark.long)])
+def test_killed_at_random_moments(kills: int, unbroken: list[bytes], tmp_path: Path) -> None:
     run = Run(tmp_path, "--workers", "2")
-    kill_and_go_on(run)
+    kill_and_go_on(run, kills)
     assert run.files() == unbroken
 
 
@@ -155,7 +155,7 @@ def test_killed_on_a_cluster(unbroken: list[bytes], tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     with scheduler(tmp_path) as (address, _), worker(address) as one, worker(address):
         run = Run(tmp_path, "--cluster", address)
-        kill_and_go_on(run, halfway=one.kill)
+        kill_and_go_on(run, 20, one.kill)
         assert one.wait() == -signal.SIGKILL
     assert run.files() == unbroken
 

@@ -13,11 +13,7 @@ from tests.support.published import facts
 
 COUNTS = facts("polyforms")["counts"]
 #: Transcripts of these are longer than a certificate may be, or take minutes to write.
-TOO_LONG_TO_CERTIFY = {
-    "pentominoes 6 x 10",
-    "pentominoes 5 x 12",
-    "10 pentominoes on 5 x 10",
-}
+TOO_LONG_TO_CERTIFY = {"pentominoes 6 x 10", "pentominoes 5 x 12", "10 pentominoes on 5 x 10"}
 #: A few from each source are counted in every run.
 QUICK = {
     "pentominoes 3 x 20",

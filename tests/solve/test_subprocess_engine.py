@@ -57,8 +57,7 @@ def elsewhere() -> Iterator[Callable[[type[SubprocessEngine]], Executor]]:
 
 
 sat_by_default = pytest.mark.parametrize(
-    "engine",
-    [Sat, *(pytest.param(one, marks=pytest.mark.integration) for one in (CpSat, Mip))],
+    "engine", [Sat, *(pytest.param(one, marks=pytest.mark.integration) for one in (CpSat, Mip))]
 )
 
 

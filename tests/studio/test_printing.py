@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from fabkit.cli import main
 from fabkit.model.puzzle import PuzzleSet
@@ -405,6 +406,8 @@ def test_booklet_and_page_are_made(studio: RunningStudio, two_pieces: Any) -> No
     assert content.startswith(b"%PDF-")
     _, content = made(studio, two_pieces, "page")
     assert {"index.html", "models.js", "play.js", "files/pair.3mf"} <= names_in(content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert max(Image.open(archive.open("still.webp")).size) == 1200
 
 
 def test_an_unknown_kind_of_file_is_refused(studio: RunningStudio, two_pieces: Any) -> None:

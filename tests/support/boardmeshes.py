@@ -249,10 +249,7 @@ def snapping_board(region: Polygon) -> tuple[Manifold, Frame]:
 
 
 def snapping_lid(
-    frame: Frame,
-    tongue_mm: float = 9.0,
-    tongue_thick_mm: float = 1.6,
-    catch_mm: float = 0.5,
+    frame: Frame, tongue_mm: float = 9.0, tongue_thick_mm: float = 1.6, catch_mm: float = 0.5
 ) -> Manifold:
     """The lid of such a board, plate down, a tongue on each of two sides."""
     clearance_mm, plate_mm = 0.2, 2.0

@@ -14,14 +14,14 @@ import pytest
 import shapely
 from shapely import Point, Polygon
 
-from fabkit.build.artifacts import Artifacts
+from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.finding import RULES
 from fabkit.printing.magnet_forces import magnet_gap_mm
-from fabkit.profiles.accessory import printables
 from fabkit.profiles.profile_file import load_profile
 from fabkit.sets.library import load_set
 from fabkit.verify.reports import CheckReport, check
 from tests.support import analytic, measure
+from tests.support.built import exported
 from tests.support.checks import fit_circle, lettered_faces, thinnest_wall_mm
 from tests.support.faults import solids
 from tests.support.faults.catalogue import FAULTS
@@ -224,11 +224,11 @@ def test_every_rule_has_a_fault_and_stands_in_the_table() -> None:
 @pytest.mark.integration
 def test_the_table_has_every_rule_of_boards() -> None:
     rules = set()
-    for name, settings in (("iqfit", []), ("iqstars", []), ("iqblock", ["lid.kind=snap"])):
+    for name, settings in (("iqfit", ()), ("iqstars", ()), ("iqblock", ("-s", "lid.kind=snap"))):
         puzzle = load_set(name)
-        profile = load_profile([], settings, puzzle.profile_values)
-        wanted = printables(puzzle, profile)
-        bodies = map(Artifacts(puzzle, wanted, profile).mesh, wanted)
+        profile = load_profile([], settings[1:], puzzle.profile_values)
+        files = sorted((exported(name, *settings) / "stl").iterdir())
+        bodies = (body for path in files for body in read_meshes(path))
         rules |= rules_of(Planted(puzzle, profile, tuple(bodies), "").report())
     # These sets have no marks, no texts on their boards, and boards in one part.
     others = {rule for rule in RULES if rule.startswith(("cell-mark", "board-text", "joint-"))}

@@ -24,6 +24,7 @@ def failed_rules(document: dict[str, Any]) -> set[str]:
     return {finding["rule"] for finding in document["findings"] if not finding["ok"]}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SETS)
 def test_an_export_passes_and_a_fault_in_it_is_found(
     name: str, tmp_path: Path, run_json: Callable[..., Any]
