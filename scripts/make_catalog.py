@@ -13,7 +13,6 @@ from typing import Any
 from merged_catalog import merge_catalogs
 
 from fabkit import __version__
-from fabkit.build.entries import gather
 from fabkit.core.files import read_json, write_atomically
 from fabkit.model.catalog import (
     catalog_path,
@@ -29,6 +28,7 @@ from fabkit.model.challenge_file import (
 from fabkit.model.entry import halved, level_of
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import problem_sha256
+from fabkit.puzzles.entries import gather
 from fabkit.puzzles.snowflakes.catalog import text
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, begin_gathering, select_solved
 from fabkit.build.export import current_stl_files
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.targets import OutputPath, Target, build
@@ -19,6 +18,7 @@ from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.puzzles.entries import Selection, begin_gathering, select_solved
 
 #: The file in an output folder.
 BOOKLET = "booklet.pdf"
@@ -127,7 +127,7 @@ class BookletFile:
         """Begin to solve and rate its challenges on other cores, unless it is up to date.
 
         Raises:
-            InputError: as `fabkit.build.entries.gather`.
+            InputError: as `fabkit.puzzles.entries.gather`.
         """
         manifest = read_manifest(self.folder, self.puzzle.name, self.force)
         if not self._target(lambda _: None).is_current(manifest, self.folder):

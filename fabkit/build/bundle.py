@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from fabkit.build.booklet import BOOKLET, BookletFile
-from fabkit.build.entries import Selection
 from fabkit.build.export import PROFILE, export
 from fabkit.build.page import make_page
 from fabkit.core.errors import InputError, no_such
@@ -16,6 +15,7 @@ from fabkit.core.progress import Progress
 from fabkit.model.profile import Profile
 from fabkit.model.profile_file import dump_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.puzzles.entries import Selection
 
 #: The folder of files that go into an archive.
 _FILES = "files"

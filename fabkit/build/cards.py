@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape, join_names
@@ -21,6 +20,7 @@ from fabkit.model.library import set_argument
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
+from fabkit.puzzles.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
 
 
 def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:

@@ -26,7 +26,8 @@ from fabkit.model.puzzle import PuzzleSet
 MANIFEST = "manifest.json"
 #: The packages that reports depend on.
 _PACKAGES = (
-    "build", "core", "drawing", "mesh", "model", "output", "printing", "solid", "solve", "verify",
+    "build", "core", "drawing", "mesh", "model", "output", "printing", "puzzles", "solid", "solve",
+    "verify",
 )  # fmt: skip
 #: The libraries that reports depend on.
 _LIBRARIES = (

@@ -13,7 +13,6 @@ from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.assembly_layout import picture_artifacts
 from fabkit.build.booklet import NOT_SHOWN
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, gather, select_solved
 from fabkit.build.export import PROFILE, current_stl_files, targets_for
 from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.page_assets import models_data, models_script
@@ -32,6 +31,7 @@ from fabkit.model.puzzle import Entry, PuzzleSet, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
+from fabkit.puzzles.entries import Selection, gather, select_solved
 
 #: Its name in an output folder.
 PAGE = "page"

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from fabkit.build.entries import Selection
 from fabkit.build.manifest import generator_digest
 from fabkit.build.page import INDEX, SHARED, STILL, make_page, static_digest
 from fabkit.build.reports import write_contents
@@ -19,6 +18,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
+from fabkit.puzzles.entries import Selection
 
 #: Its name in the folder of outputs.
 SITE = "site"

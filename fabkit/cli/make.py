@@ -118,7 +118,7 @@ def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
 def _begin_booklet(context: Context) -> BookletFile:
     """Begin with the booklet while other files are made."""
     from fabkit.build.booklet import BookletFile, BookletOptions
-    from fabkit.build.entries import Selection
+    from fabkit.puzzles.entries import Selection
 
     options = BookletOptions(Selection(budget_s=context.budget_s))
     force = context.force
@@ -136,7 +136,7 @@ def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, 
         warnings.
     """
     from fabkit.build.booklet import BOOKLET
-    from fabkit.build.entries import NothingToShowError
+    from fabkit.puzzles.entries import NothingToShowError
 
     try:
         with report.progress() as progress:

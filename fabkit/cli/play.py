@@ -58,8 +58,8 @@ def booklet(
     Shows the pieces and the challenges by level, with solutions at the back.
     """
     from fabkit.build import booklet as making
-    from fabkit.build.entries import Selection
     from fabkit.jobs.parallel import all_cores
+    from fabkit.puzzles.entries import Selection
 
     selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
@@ -132,8 +132,8 @@ def page(
     Open index.html from the disk, or upload the folder to any static host.
     """
     from fabkit.build import page as making
-    from fabkit.build.entries import Selection
     from fabkit.jobs.parallel import all_cores
+    from fabkit.puzzles.entries import Selection
 
     options.exclusive({"SET": sets, "--all": all_sets})
     names = list(shipped_names()) if all_sets else sets or []

@@ -39,9 +39,9 @@ def challenges(
     Returns:
         See `_listing`; also ``notes`` on challenges without a solution, which are left out.
     """
-    from fabkit.build.entries import Selection, gather, select_solved
     from fabkit.jobs.parallel import all_cores
     from fabkit.model.challenge_file import read_list
+    from fabkit.puzzles.entries import Selection, gather, select_solved
 
     puzzle = project.puzzle
     with all_cores():
@@ -95,9 +95,9 @@ def generate(
 
 def _renamed(generated: GeneratedChallenges) -> GeneratedChallenges:
     """Return the challenges with the ids of equal ones in the set, or else with free ids."""
-    from fabkit.build.entries import question
     from fabkit.model.catalog import catalog_records
     from fabkit.model.challenges import challenge_names
+    from fabkit.puzzles.entries import question
 
     puzzle = generated.puzzle
     known = {question(challenge): challenge.id for challenge in puzzle.challenges}

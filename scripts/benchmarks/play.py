@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from solvers import ROOT
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import placements
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.web.playdata import PieceOrientations
+from fabkit.puzzles.entries import Selection, gather
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

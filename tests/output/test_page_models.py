@@ -17,7 +17,6 @@ from shapely import Polygon, affinity
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.assembly_layout import boards_for_region, picture_artifacts, piece_placements
-from fabkit.build.entries import Selection, gather
 from fabkit.build.page_assets import models_data, models_script, pack_mesh
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
@@ -27,6 +26,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
 from fabkit.output.web.playdata import play_data
+from fabkit.puzzles.entries import Selection, gather
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
 CLEARANCE_MM = 0.3

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image, ImageFilter
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Entry
+from fabkit.puzzles.entries import Selection, gather
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

@@ -15,7 +15,6 @@ import shapely
 from shapely.affinity import translate
 
 from fabkit.build.booklet import BookletFile, BookletOptions
-from fabkit.build.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_records
@@ -27,6 +26,7 @@ from fabkit.model.puzzle import Entry
 from fabkit.output.i18n import load_messages
 from fabkit.output.numbering import number_challenges
 from fabkit.output.web.playdata import play_data
+from fabkit.puzzles.entries import NothingToShowError, Selection, gather, select_solved
 from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.catalogs import snowflakes_of
