@@ -169,7 +169,8 @@ class PieceView:
             >>> load_set("fridgeiq")["Q"].solid().isValid()
             True
         """
-        from fabkit.build.artifacts import Artifacts, library_failures
+        from fabkit.build.artifacts import Artifacts
+        from fabkit.core.errors import library_failures
 
         profile = self.profile
         if profiles or settings:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabkit.build.artifacts import library_failures
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.errors import InputError, escape, join_names
+from fabkit.core.errors import InputError, escape, join_names, library_failures
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card

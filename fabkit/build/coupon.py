@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.artifacts import library_failures
 from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
-from fabkit.core.errors import InputError, escape
+from fabkit.core.errors import InputError, escape, library_failures
 from fabkit.core.files import csv_text, write_atomically
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
-from fabkit.core.errors import InputError
+from fabkit.core.errors import InputError, library_failures
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.profile import Profile

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from fabkit.build.export import artifacts_in
 from fabkit.build.manifest import generator_digest
 from fabkit.build.page import INDEX, SHARED, STILL, make_page, static_digest
 from fabkit.build.reports import write_contents
@@ -66,8 +67,7 @@ def make_site(
         own = Path("output") / puzzle.name
         selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
-            puzzle,
-            profile,
+            artifacts_in(own, puzzle, profile),
             folder / puzzle.name,
             selection,
             language,

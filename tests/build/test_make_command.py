@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,17 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
+from fabkit.drawing import draft
+from fabkit.drawing.part import PartDrawing
+from fabkit.model.accessory import Printable
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.booklet import book
+from fabkit.printing import magnet_forces
 from tests.support.built import built
 from tests.support.pairset import PAIR
 from tests.support.platefiles import with_prusa
+from tests.support.trioset import TRIO
 
 OUT = Path("output/pair")
 
@@ -72,6 +81,27 @@ def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) ->
         "files": {n: f | {"written": False} for n, f in first["files"].items()},
     }
     assert stamps == {name: (OUT / name).stat().st_mtime_ns for name in names}
+
+
+def test_make_drafts_each_part_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafted: Counter[str] = Counter()
+
+    def counted(puzzle: PuzzleSet, part: Printable, profile: Profile) -> PartDrawing:
+        drafted[part.id] += 1
+        return draft_printable(puzzle, part, profile)
+
+    def never(*_: object) -> None:
+        raise AssertionError("drafted beside the artifacts")
+
+    draft_printable = draft.draft_printable
+    monkeypatch.setattr(draft, "draft_printable", counted)
+    for module in (book, magnet_forces):
+        monkeypatch.setattr(module, "draft_flat_piece", never)
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 1)
+    monkeypatch.chdir(tmp_path)
+    Path("trio.toml").write_text(TRIO)
+    assert main(["make", "trio.toml", "-q"]) == 0
+    assert (set(drafted.values()), len(drafted)) == ({1}, 5)
 
 
 @pytest.mark.integration

@@ -40,7 +40,7 @@ def test_the_booklet_comes_into_the_output_folder(
 ) -> None:
     from pypdf import PdfReader
 
-    monkeypatch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
+    monkeypatch.setattr("fabkit.output.render.cover._COVER_PIXELS", 240)
     document = run_json("booklet", pair)
     path = Path("output/pair/booklet.pdf")
     assert document["file"] == str(path)

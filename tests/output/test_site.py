@@ -36,7 +36,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     def make(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("fabkit.build.cover_image._COVER_PIXELS", 120)
+            patch.setattr("fabkit.output.render.cover._COVER_PIXELS", 120)
             assert main(["page", "pair.toml", "other.toml", "-o", str(folder / "site"), "-q"]) == 0
 
     return built("site", make, PAIR, OTHER) / "site"

@@ -14,6 +14,7 @@ import pytest
 import shapely
 from shapely.affinity import translate
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.booklet import BookletFile, BookletOptions
 from fabkit.cli import main
 from fabkit.core.errors import InputError
@@ -307,8 +308,9 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
 def test_a_list_that_changes_while_its_booklet_is_made_makes_it_stale(tmp_path: Path) -> None:
     path = start(tmp_path)
     options = BookletOptions(Selection(files=(path,)), picture=False)
+    stars = load_set("iqstars")
     booklets = [
-        BookletFile(load_set("iqstars"), load_profile(), tmp_path, options, always=False)
+        BookletFile(Artifacts(stars, (), load_profile()), tmp_path, options, always=False)
         for _ in range(3)
     ]
     booklets[0].begin()
