@@ -175,7 +175,7 @@ class PieceView:
         profile = self.profile
         if profiles or settings:
             profile = load_profile(profiles, settings, self.puzzle.profile_values)
-        with library_failures(f"the solid of {self.id}"):
+        with library_failures(lambda: f"the solid of {self.id}"):
             return Artifacts(self.puzzle, [self.piece], profile).solid(self.piece)
 
     def __repr__(self) -> str:

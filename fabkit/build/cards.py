@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.errors import InputError, escape, join_names, library_failures
+from fabkit.core.errors import InputError, escape, join_names
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
@@ -120,8 +120,8 @@ def write_cards(
         for done, drawing in enumerate(drawings):
             name = f"cards/{drawing.piece}.stl"
             counted(progress, done, len(drawings), name)
-            with library_failures(name):
-                write_stl(build_solid(drawing), output_path(name))
+            path = output_path(name)
+            write_stl(build_solid(drawing), path)
 
     built = build(folder, puzzle.name, [Target(("cards/",), "", write)], force)
     return list(built.files), [*warnings, *built.warnings]

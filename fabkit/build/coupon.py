@@ -11,7 +11,7 @@ from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
-from fabkit.core.errors import InputError, escape, library_failures
+from fabkit.core.errors import InputError, escape
 from fabkit.core.files import csv_text, write_atomically
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.profile import Profile
@@ -82,15 +82,14 @@ def _write(
     pieces = [] if laser else fit_test_pieces(puzzle, profile)
     places = places_in_order(parts)
     plate = _plate(parts, pieces, profile)
-    with library_failures("the coupon"):
-        if laser:
-            _write_cut(parts[0], output_path)
-        else:
-            drawings = [*(part.drawing() for part in parts), *pieces]
-            info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
-            write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
-        title = f"{puzzle.title}, profile {profile.name}"
-        output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
+    if laser:
+        _write_cut(parts[0], output_path)
+    else:
+        drawings = [*(part.drawing() for part in parts), *pieces]
+        info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
+        write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
+    title = f"{puzzle.title}, profile {profile.name}"
+    output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
     output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
     return {
         "set": puzzle.name,

@@ -13,7 +13,7 @@ from fabkit.build.artifacts import Artifacts
 from fabkit.build.manifest import generator_digest, input_digests, profile_digest, read_manifest
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
-from fabkit.core.errors import InputError, library_failures, pluralize
+from fabkit.core.errors import InputError, pluralize
 from fabkit.core.files import digest, json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.parallel import Calls
@@ -336,30 +336,25 @@ class _File:
     name: str
     _begun: Calls[dict[str, bytes]] | None = None
 
-    @property
-    def _is_laid_out(self) -> bool:
-        return self.name == "plates/" or (self.name.endswith(".3mf") and "/" not in self.name)
-
     def prepare(self) -> None:
         """Draft and lay out, which may raise an `InputError`."""
         artifacts = self.artifacts
-        with library_failures(self.name):
-            if self.how.cut:
-                _ = artifacts.sheets if self.name[-1] == "/" else artifacts.cuts
-            elif self._is_laid_out:
-                artifacts.begin_plates()
-                if not artifacts.has_meshes(self.printables):
-                    import fabkit.solid.export  # noqa: F401 - while the plates are laid out
-                _ = artifacts.plates
-            else:
-                _ = artifacts.drawings
+        if self.how.cut:
+            _ = artifacts.sheets if self.name[-1] == "/" else artifacts.cuts
+        elif self.name == "plates/" or (self.name.endswith(".3mf") and "/" not in self.name):
+            artifacts.begin_plates()
+            if not artifacts.has_meshes(self.printables):
+                import fabkit.solid.export  # noqa: F401 - while the plates are laid out
+            _ = artifacts.plates
+        else:
+            _ = artifacts.drawings
 
     def begin(self) -> None:
         """Begin on another core, unless that takes the CAD kernel."""
         takes_none = self.how.cut or self.artifacts.has_meshes(self.printables)
         if self.how.contents is not None and takes_none:
-            arguments = self.how.contents, self.artifacts, self.printables, self.name
-            self._begun = Calls(_contents, [arguments], [self.name])
+            arguments = self.artifacts, self.printables, self.name
+            self._begun = Calls(self.how.contents, [arguments], [self.name])
 
     def make(self, output_path: OutputPath) -> None:
         """Write it."""
@@ -367,19 +362,11 @@ class _File:
             output_path = partial(output_path, pieces=_notes(self.artifacts, self.printables))
         arguments = self.artifacts, self.printables, self.name
         if self.how.make is not None:
-            with library_failures(self.name):
-                self.how.make(*arguments, output_path)
+            self.how.make(*arguments, output_path)
         elif self._begun is not None:
             write_contents(self._begun.results()[0], output_path)
         elif self.how.contents is not None:
-            write_contents(_contents(self.how.contents, *arguments), output_path)
-
-
-def _contents(
-    how: _Contents, artifacts: Artifacts, printables: Sequence[Printable], name: str
-) -> dict[str, bytes]:
-    with library_failures(name):
-        return how(artifacts, printables, name)
+            write_contents(self.how.contents(*arguments), output_path)
 
 
 def parts_to_print(

@@ -12,7 +12,7 @@ from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
-from fabkit.core.errors import InputError, library_failures
+from fabkit.core.errors import InputError
 from fabkit.core.progress import Progress, no_progress
 from fabkit.model.accessory import profile_as_made
 from fabkit.model.profile import Profile
@@ -71,8 +71,7 @@ def write_jigs(
         single = replace(profile, inlay="none", board_text="none", tones="plain", filaments="1")
         drawings = [jig.drawing for jig in jigs]
         info = PrintInfo(JIG, "Magnet jig", len(jigs))
-        with library_failures("the jigs"):
-            write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
+        write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
         return jig_document(jigs, profile, puzzle)
 

@@ -14,7 +14,7 @@ from fabkit.build.export import PROFILE, targets_for
 from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
-from fabkit.core.errors import InputError, library_failures
+from fabkit.core.errors import InputError
 from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.model.accessory import printables
@@ -89,8 +89,7 @@ class _PageBuilder:
         for done, printable in enumerate(self.prints.printables):
             if printable.id not in self.prints.stl:
                 counted(self.progress, done, len(self.prints.printables), f"{printable.id}.stl")
-                with library_failures(f"{printable.id}.stl"):
-                    self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
+                self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
         return self.prints.stl
 
     def targets(self) -> list[Target]:

@@ -105,8 +105,7 @@ def slice_set(
             with temporary_folder() as own:
                 if profile.slicer != PRUSASLICER:
                     model = own / model.name
-                    with library_failures(plate["file"]):
-                        model.write_bytes(plate_for_prusaslicer(artifacts, plate))
+                    model.write_bytes(plate_for_prusaslicer(artifacts, plate))
                 verdict = slice_plate(
                     slicer, model, target, profile, expected, limit_s, config, follow
                 )
@@ -191,7 +190,7 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
         profile = replace(profile, **own["filament"] if own else {})
     by_id = artifacts.drawings
     drawings = list(by_id.values())
-    with library_failures("the bill of materials"):
+    with library_failures(lambda: "the bill of materials"):
         meshes = {printable.id: artifacts.mesh(printable) for printable in artifacts.printables}
     colours = _second_colours(puzzle, artifacts.printables, drawings, profile)
     note = set_note(puzzle.profile_values, profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ from fabkit.build.manifest import (
     pieces_in,
     read_manifest,
 )
-from fabkit.core.errors import ExternalError, InputError, escape
+from fabkit.core.errors import ExternalError, InputError, escape, library_failures
 from fabkit.core.files import (
     Staging,
     external_errors,
@@ -190,7 +190,8 @@ def build(
         }
         _refuse(folder, names, manifest, force)
         for target in stale:
-            target.prepare()
+            with library_failures(partial(str, target.names[0])):
+                target.prepare()
         numbers = {target.names[0]: number for number, target in enumerate(stale)}
         order = TopologicalSorter(
             {
@@ -241,7 +242,8 @@ def _make(
         staged[name] = staging().path(name), more
         return staged[name][0]
 
-    target.make(output_path)
+    with library_failures(lambda: next(reversed(staged), target.names[0])):
+        target.make(output_path)
     return {
         name: ManifestEntry(
             sha256=sha256(path),

@@ -148,7 +148,7 @@ def shaded_meshes(
     artifacts: Parts, printable: Printable, placement: Matrix
 ) -> Iterator[ShadedMesh]:
     """The placed meshes of a printable and its inlays, each in its colour."""
-    with library_failures(f"the mesh of {printable.id}"):
+    with library_failures(lambda: f"the mesh of {printable.id}"):
         parts = artifacts.print_of(printable)
     for part in parts.solids:
         vertices = np.asarray(part.mesh.vertices, dtype=np.float64)

@@ -109,7 +109,7 @@ def viewer_model(artifacts: Parts, printable: Printable) -> dict[str, Any]:
     Raises:
         ExternalError: when a library fails.
     """
-    with library_failures(f"the model of {printable.id}"):
+    with library_failures(lambda: f"the model of {printable.id}"):
         solids = artifacts.print_of(printable).solids
         parts = [pack_mesh(part.mesh) for part in solids]
     content = zlib.compress(b"".join(part for part, _, _ in parts), 9)
