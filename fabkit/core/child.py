@@ -109,8 +109,8 @@ def child_main(parent: int) -> None:
         packed = _calls.get()
         if packed != _STOP:  # else the call has just ended by itself
             outcome = call_outcome(_make, (packed,))
-            kind = ERROR if isinstance(outcome, BaseException) else RESULT
-            _answers.write(pickle.dumps((kind, outcome)) if kind == ERROR else outcome)
+            failed = isinstance(outcome, BaseException)
+            _answers.write(pickle.dumps((ERROR, outcome)) if failed else outcome)
             _answers.flush()
 
 
@@ -137,7 +137,7 @@ def is_to_stop() -> bool:
     return not _calls.empty()
 
 
-def call_outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
+def call_outcome(call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Return the result of a call, or the exception it raised, in a picklable form.
 
     Unexpected exceptions carry the traceback from the worker as a note.
