@@ -110,8 +110,7 @@ def child_main(parent: int) -> None:
         if packed != _STOP:  # else the call has just ended by itself
             outcome = call_outcome(_make, (packed,))
             failed = isinstance(outcome, BaseException)
-            _answers.write(pickle.dumps((ERROR, outcome)) if failed else outcome)
-            _answers.flush()
+            _write(pickle.dumps((ERROR, outcome)) if failed else outcome)
 
 
 def _listen() -> None:
@@ -128,8 +127,15 @@ def _make(packed: bytes) -> bytes:
 
 def report(value: object) -> None:
     """Send an `EVENT` from a call."""
-    _answers.write(pickle.dumps((EVENT, value)))
-    _answers.flush()
+    _write(pickle.dumps((EVENT, value)))
+
+
+def _write(packed: bytes) -> None:
+    try:
+        _answers.write(packed)
+        _answers.flush()
+    except OSError:  # the parent has ended
+        os._exit(1)
 
 
 def is_to_stop() -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from fabkit.core.child import ENDED, RESULT, Child
-from fabkit.core.errors import ExternalError, pluralize, quote
+from fabkit.core.errors import ExternalError, quote
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.checkpoint import Checkpoint
 
@@ -159,24 +159,21 @@ class Pool:
     def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
         """Yield tasks and their results in the order of completion; close it to stop.
 
-        Tasks lost with a worker are resubmitted. A failing task stops the run: results that are
-        already finished are yielded first.
+        A task lost with a worker is repeated after the others. A failing task stops the run:
+        results that are already finished are yielded first.
 
         Raises:
-            ExternalError: when workers fail twice without progress in between.
+            ExternalError: when workers fail twice at a task without progress in between.
             BaseException: whatever a task raised.
         """
         waiting = deque(tasks)
         futures = dict[Any, Task]()
-        lost = list[Task]()
+        lost = set[str]()
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         failure: BaseException | None = None
-        reason = ""
-        idle = 0
-        moved = False
         try:
             while (waiting or futures) and (failure is None or not finished.empty()):
-                while waiting and len(futures) < self.max_pending and not (lost or failure):
+                while waiting and len(futures) < self.max_pending and not failure:
                     future = self.submit(waiting[0])
                     futures[future] = waiting.popleft()
                     future.add_done_callback(finished.put)
@@ -188,23 +185,17 @@ class Pool:
                 try:
                     result = self.result(future, task)
                 except WorkerLostError as error:
-                    reason = str(error)
-                    lost.append(task)
+                    waiting.append(task)
+                    if task.key in lost:
+                        message = f"{error}, twice at the task {quote(task.key)}"
+                        failure = failure or ExternalError(message)
+                    lost.add(task.key)
+                    continue
+                if isinstance(result, BaseException):
+                    failure = failure or result
                 else:
-                    if isinstance(result, BaseException):
-                        failure = failure or result
-                    else:
-                        moved = True
-                        yield task, result
-                if lost and not futures:  # all workers are idle: start over
-                    idle = 0 if moved else idle + 1
-                    moved = False
-                    if idle == 2:
-                        several = f"one of {pluralize(len(lost), 'task')}"
-                        where = f"the task {quote(lost[0].key)}" if len(lost) == 1 else several
-                        raise ExternalError(f"{reason}, twice at {where}")
-                    waiting.extendleft(reversed(lost))
                     lost.clear()
+                    yield task, result
         finally:
             if futures:
                 self.cancel(futures)
