@@ -60,8 +60,9 @@ class Artifacts:
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without solids, and with the meshes left in their files."""
-        left: dict[str, Any] = {"_solids": {}, "_meshes": {}, "_layout": None}
-        return {**vars(self), **left, "stl": dict(self.stl)}  # this process goes on writing files
+        # This process goes on drafting and writing files.
+        copies = {"stl": dict(self.stl), "_drawings": dict(self._drawings)}
+        return {**vars(self), **copies, "_solids": {}, "_meshes": {}, "_layout": None}
 
     @property
     def drawings(self) -> dict[str, PartDrawing]:

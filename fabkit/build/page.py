@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -56,26 +56,23 @@ def page_folder(folder: Path, name: str = PAGE) -> Path:
     return folder / name if others and not is_page else folder
 
 
+@dataclass
 class _PageBuilder:
     """Builds the contents of a page on demand."""
 
-    def __init__(
-        self,
-        artifacts: Artifacts,
-        folder: Path,
-        selection: Selection,
-        language: str,
-        lists_in: Path | None,
-        shared: str,
-        progress: Progress,
-        room: Path,
-    ) -> None:
-        self.prints, self.selection = artifacts, selection
-        self.puzzle, self.profile = artifacts.puzzle, artifacts.profile
-        self.language, self.lists_in, self.shared = language, lists_in, shared
-        self.progress, self.room = progress, room
+    prints: Artifacts
+    folder: Path
+    selection: Selection
+    language: str
+    lists_in: Path | None
+    shared: str
+    progress: Progress
+    room: Path
+
+    def __post_init__(self) -> None:
+        self.puzzle, self.profile = self.prints.puzzle, self.prints.profile
         #: The files to print, existing or made now.
-        self.files = {name: folder / name for target in self._files() for name in target.names}
+        self.files = {name: self.folder / name for target in self._files() for name in target.names}
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:

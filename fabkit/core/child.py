@@ -50,10 +50,7 @@ class Child(ChildProcess):
     """
 
     def __init__(
-        self,
-        doing: str,
-        messages: queue.SimpleQueue[Any] | None = None,
-        **options: Any,
+        self, doing: str, messages: queue.SimpleQueue[Any] | None = None, **options: Any
     ) -> None:
         start = json.dumps({"path": sys.path, "parent": os.getpid()})
         command = [sys.executable, "-I", "-c", _START, start]

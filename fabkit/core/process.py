@@ -37,16 +37,10 @@ class ChildProcess:
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        doing: str,
-        longest_line: int = -1,
-        **options: Any,
+        self, command: Sequence[str], doing: str, longest_line: int = -1, **options: Any
     ) -> None:
-        self._command = command
-        self._doing = doing
-        self._longest_line = longest_line
-        self._options = options
+        self._command, self._doing, self._longest_line = command, doing, longest_line
+        self._options = {"stdin": subprocess.DEVNULL, **options}
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._stack = contextlib.ExitStack()
@@ -69,7 +63,7 @@ class ChildProcess:
                 self._command,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
-                **{"stdin": subprocess.DEVNULL, **self._options},
+                **self._options,
             )
             self._stack.enter_context(cleanup_on_signal(self.end))
         self._reader.start()

@@ -110,11 +110,8 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
             elif kind:
                 code = 1 if value else running.process.wait()
                 complaints.seek(0)
-                text = (
-                    f"{type(value).__name__}: {value}"
-                    if value
-                    else complaints.read().decode(errors="replace")
-                )
+                text = complaints.read().decode(errors="replace")
+                text += f"{type(value).__name__}: {value}" if value else ""
                 fault = ProcessKilledError if code < 0 else ExternalError
                 raise spent or fault(_crash_message(code, text))
             try:
