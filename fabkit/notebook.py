@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING
 
 from fabkit.core.errors import InputError, escape, pluralize, truncate
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_records, shipped_entry
-from fabkit.model.challenges import challenge_names, find_challenge
 from fabkit.model.entry import entry_of
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set as _load_set
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import MOVES, Entry, PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.catalog import catalog_records, shipped_entry
+from fabkit.sets.challenges import challenge_names, find_challenge
+from fabkit.sets.library import load_set as _load_set
 
 if TYPE_CHECKING:
     from fabkit.solid.export import Shape

@@ -13,23 +13,20 @@ from typing import Any
 from merged_catalog import merge_catalogs
 
 from fabkit import __version__
-from fabkit.core.files import read_json, write_atomically
-from fabkit.model.catalog import (
+from fabkit.core.formats import read_json
+from fabkit.core.staging import write_atomically
+from fabkit.model.entry import halved, level_of
+from fabkit.model.puzzle import problem_sha256
+from fabkit.puzzles.entries import gather
+from fabkit.puzzles.snowflakes.catalog import text
+from fabkit.sets.catalog import (
     catalog_path,
     record_kind,
     rules_sha256,
 )
-from fabkit.model.challenge_file import (
-    challenge_record,
-    read_challenges,
-    read_list,
-    solution_record,
-)
-from fabkit.model.entry import halved, level_of
-from fabkit.model.library import load_set
-from fabkit.model.puzzle import problem_sha256
-from fabkit.puzzles.entries import gather
-from fabkit.puzzles.snowflakes.catalog import text
+from fabkit.sets.challenge_file import read_challenges, read_list
+from fabkit.sets.challenge_writer import challenge_record, solution_record
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover

@@ -19,24 +19,24 @@ from fabkit.core.documents import Table, expected_value
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.mesh.finding import RULE_GROUPS
-from fabkit.model.catalog import catalog_records
-from fabkit.model.challenge_file import (
-    ChallengeFile,
-    DifficultyTable,
-    GivenTable,
-    ListFile,
-    ResultTable,
-)
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile import ANGLE, CHOICE, LENGTH, SETTINGS, Profile, Setting
-from fabkit.model.profile_file import (
+from fabkit.profiles.profile import ANGLE, CHOICE, LENGTH, SETTINGS, Profile, Setting
+from fabkit.profiles.profile_file import (
     layer_groups,
     load_profile,
     preset_names,
     profile_table,
     read_layer,
 )
-from fabkit.model.set_file import SetFile
+from fabkit.sets.catalog import catalog_records
+from fabkit.sets.challenge_tables import (
+    ChallengeFile,
+    DifficultyTable,
+    GivenTable,
+    ListFile,
+    ResultTable,
+)
+from fabkit.sets.library import load_set, shipped_names
+from fabkit.sets.set_tables import SetFile
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 #: Options of every command, which are listed once.

@@ -99,7 +99,7 @@ def _link(source: Path, target: Path) -> None:
 def check_imports() -> list[str]:
     """List modules that cannot be imported, and libraries that are imported but not declared."""
     import fabkit
-    from fabkit.model.library import shipped_folder
+    from fabkit.sets.library import shipped_folder
 
     failed = {}
     for module in pkgutil.walk_packages(fabkit.__path__, "fabkit."):

@@ -127,8 +127,8 @@ def _read_shipped_sets_once() -> None:
 
     Nothing that is read can be changed. Processes that tests start read for themselves.
     """
-    from fabkit.model import set_file
-    from fabkit.model.library import shipped_folder
+    from fabkit.sets import set_file
+    from fabkit.sets.library import shipped_folder
 
     read_set = set_file.read_set
     sets: dict[tuple[Path, str | None], Any] = {}

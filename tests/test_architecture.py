@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabkit.cli import main
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 from tests.conftest import ROOT
 from tests.support.built import exported
 

@@ -38,9 +38,9 @@ from filelock import FileLock
 from fabkit.build.coupon import measurement_csv
 from fabkit.cli import main
 from fabkit.drawing.coupon import coupon_places
-from fabkit.model.library import schema_of, shipped_folder, shipped_names
-from fabkit.model.profile_file import load_profile
-from fabkit.model.set_file import read_set
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import schema_of, shipped_folder, shipped_names
+from fabkit.sets.set_file import read_set
 from tests.support.mutations import mutated, surprises
 
 BAD = Path(__file__).resolve().parent / "bad"

@@ -24,11 +24,11 @@ import pytest
 from fabkit.cli import main
 from fabkit.cli.main import parser
 from fabkit.core.errors import install_hint
-from fabkit.model.catalog import catalog_records
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile import SETTINGS
-from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.output.theme import DARK, FAMILY, LIGHT
+from fabkit.profiles.profile import SETTINGS
+from fabkit.profiles.profile_file import load_profile, preset_names
+from fabkit.sets.catalog import catalog_records
+from fabkit.sets.library import load_set, shipped_names
 from fabkit.solve.engines import ENGINES
 from scripts.docs_site import build_site
 from tests.conftest import ROOT

@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import InputError
-from fabkit.core.files import temporary_folder
 from fabkit.core.progress import Progress
+from fabkit.core.staging import temporary_folder
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import Printable
-from fabkit.model.filaments import filaments_for, in_own_colours
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import Printable
+from fabkit.profiles.filaments import filaments_for, in_own_colours
+from fabkit.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from fabkit.drawing.laser import CutPiece

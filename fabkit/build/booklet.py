@@ -10,7 +10,7 @@ from pathlib import Path
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, no_progress
 from fabkit.drawing.draft import FlatDrawing
 from fabkit.model.puzzle import Entry

@@ -11,11 +11,12 @@ from fabkit.build.booklet import BOOKLET, BookletFile
 from fabkit.build.export import PROFILE, artifacts_in, export
 from fabkit.build.page import make_page
 from fabkit.core.errors import InputError, no_such
-from fabkit.core.files import write_atomically, zip_bytes
+from fabkit.core.formats import zip_bytes
 from fabkit.core.progress import Progress
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import dump_profile
+from fabkit.core.staging import write_atomically
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import dump_profile
 from fabkit.puzzles.entries import Selection
 
 #: The folder of files that go into an archive.

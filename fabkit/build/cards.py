@@ -12,14 +12,14 @@ from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
-from fabkit.model.catalog import shipped_entries
-from fabkit.model.challenge_file import read_challenges
-from fabkit.model.challenges import one_lattice
-from fabkit.model.library import set_argument
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
+from fabkit.profiles.profile import Profile
 from fabkit.puzzles.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.challenge_file import read_challenges
+from fabkit.sets.challenges import one_lattice
+from fabkit.sets.library import set_argument
 
 
 def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:

@@ -12,11 +12,12 @@ from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError, escape
-from fabkit.core.files import csv_text, write_atomically
+from fabkit.core.formats import csv_text
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import dump_profile, load_profile
+from fabkit.core.staging import write_atomically
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import dump_profile, load_profile
 
 if TYPE_CHECKING:
     from fabkit.drawing.coupon import CouponPart, CouponPlace

@@ -12,7 +12,7 @@ from fabkit.build.page import INDEX
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, Target, build
 from fabkit.core.errors import ExternalError
-from fabkit.core.files import digest
+from fabkit.core.hashes import digest
 
 #: Its name in an installed package, in the output folder, and in the manifest of a copy.
 DOCS = "docs"

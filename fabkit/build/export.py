@@ -14,10 +14,13 @@ from fabkit.build.manifest import generator_digest, input_digests, profile_diges
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError, pluralize
-from fabkit.core.files import digest, json_text
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.jobs.parallel import Calls
-from fabkit.model.accessory import (
+from fabkit.model.piece import Piece
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import (
     HOLES,
     SOCKETS,
     Accessory,
@@ -27,11 +30,9 @@ from fabkit.model.accessory import (
     printables,
     profile_as_made,
 )
-from fabkit.model.filaments import filaments_for
-from fabkit.model.piece import Piece
-from fabkit.model.profile import PRUSASLICER, Profile
-from fabkit.model.profile_file import dump_profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.filaments import filaments_for
+from fabkit.profiles.profile import PRUSASLICER, Profile
+from fabkit.profiles.profile_file import dump_profile
 
 if TYPE_CHECKING:
     from fabkit.drawing.part import PartDrawing
@@ -241,13 +242,16 @@ class Kind:
 
 
 #: The packages and the libraries that make solids, prints and paths to cut.
-_SOLID = ("model", "drawing", "solid"), ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+_SOLID = (
+    ("model", "profiles", "sets", "drawing", "solid"),
+    ("cadquery", "cadquery-ocp", "shapely", "fonttools"),
+)
 _PRINT = (
     (*_SOLID[0], "mesh", "printing", "output"),
     (*_SOLID[1], "lib3mf", "pillow", "spyrrow", "rectpack"),
 )
 _CUT = (
-    ("model", "drawing", "printing", "output"),
+    ("model", "profiles", "sets", "drawing", "printing", "output"),
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
 #: Keys that matter to plates in addition.
@@ -271,7 +275,7 @@ def kinds_for(puzzle: PuzzleSet) -> list[str]:
     """All kinds of files that a set can have: ball pieces are not cut from sheets.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> kinds_for(load_set("iqfit"))
         ['stl', 'step', '3mf', 'plates']
     """
@@ -282,8 +286,8 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
     """The files of some kinds: one for each printable, and those of the whole set.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
         >>> targets = targets_for(Artifacts(fridgeiq, fridgeiq.pieces[:2], profile), ["stl", "step"])
         >>> [name for target in targets for name in target.names]

@@ -14,10 +14,10 @@ from fabkit.build.reports import read_report
 from fabkit.build.targets import OutputPath, Target, build, with_json_report
 from fabkit.core.errors import InputError
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.accessory import profile_as_made
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import FIND_POLE
+from fabkit.profiles.accessory import profile_as_made
+from fabkit.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from fabkit.drawing.jig import Jig

@@ -12,22 +12,17 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from fabkit import __version__
 from fabkit.core.errors import InputError, escape, quote
-from fabkit.core.files import (
-    NewerSchemaError,
-    digest,
-    external_errors,
-    json_text,
-    read_json,
-    sha256,
-)
-from fabkit.model.profile import SETTINGS, Profile, Setting
+from fabkit.core.formats import NewerSchemaError, json_text, read_json
+from fabkit.core.hashes import digest, sha256
+from fabkit.core.staging import external_errors
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import SETTINGS, Profile, Setting
 
 MANIFEST = "manifest.json"
 #: The packages that reports depend on.
 _PACKAGES = (
-    "build", "core", "drawing", "mesh", "model", "output", "printing", "puzzles", "solid", "solve",
-    "verify",
+    "build", "core", "drawing", "mesh", "model", "output", "printing", "profiles", "puzzles", "sets",
+    "solid", "solve", "verify",
 )  # fmt: skip
 #: The libraries that reports depend on.
 _LIBRARIES = (

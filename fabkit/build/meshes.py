@@ -15,9 +15,9 @@ from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape
 from fabkit.core.progress import Progress, counted
 from fabkit.mesh.files.readers import read_meshes
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile, preset_names
 from fabkit.verify.reports import CheckReport, VerifyReport, check, verify
 from fabkit.verify.scan import ScannedSet, Scanner, match_profile
 

@@ -15,19 +15,21 @@ from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError
-from fabkit.core.files import digest, json_text, read_json, temporary_folder, zip_bytes
+from fabkit.core.formats import json_text, read_json, zip_bytes
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, counted, no_progress
-from fabkit.model.accessory import printables
-from fabkit.model.filaments import in_own_colours
-from fabkit.model.library import set_argument
-from fabkit.model.profile_file import dump_profile
+from fabkit.core.staging import temporary_folder
 from fabkit.model.puzzle import Entry, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.render.cover import cover_picture
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
 from fabkit.output.web.viewerdata import models_data, models_script
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.filaments import in_own_colours
+from fabkit.profiles.profile_file import dump_profile
 from fabkit.puzzles.entries import Selection, gather, select_solved
+from fabkit.sets.library import set_argument
 
 #: Its name in an output folder.
 PAGE = "page"

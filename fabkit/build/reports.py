@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import escape
-from fabkit.core.files import external_errors, json_text, read_json
+from fabkit.core.formats import json_text, read_json
+from fabkit.core.staging import external_errors
 
 if TYPE_CHECKING:
     from fabkit.verify.reports import CheckReport, VerifyReport

@@ -13,12 +13,13 @@ from fabkit.build.page import INDEX, SHARED, STILL, make_page, static_digest
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, Target, build
 from fabkit.core.errors import InputError, quote
-from fabkit.core.files import digest, json_text
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
+from fabkit.profiles.profile import Profile
 from fabkit.puzzles.entries import Selection
 
 #: Its name in the folder of outputs.

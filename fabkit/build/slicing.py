@@ -14,15 +14,12 @@ from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape, library_failures
-from fabkit.core.files import json_text, temporary_folder
+from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.core.staging import temporary_folder
 from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import Printable
-from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
-from fabkit.model.profile import PRUSASLICER, Profile
-from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.bom import Bom, SliceTotals, bom_csv, make_bom
 from fabkit.printing.magnet_forces import magnet_forces
@@ -31,6 +28,10 @@ from fabkit.printing.slicer.config import PrinterConfig
 from fabkit.printing.slicer.program import Slicer
 from fabkit.printing.slicer.slicing import TIME_LIMIT_S, slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint, features_of
+from fabkit.profiles.accessory import Printable
+from fabkit.profiles.filaments import filaments_for
+from fabkit.profiles.profile import PRUSASLICER, Profile
+from fabkit.profiles.profile_file import set_note
 
 REPORT = "slice.json"
 #: For G-code without the user's own settings.

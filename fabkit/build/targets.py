@@ -20,15 +20,10 @@ from fabkit.build.manifest import (
     read_manifest,
 )
 from fabkit.core.errors import ExternalError, InputError, escape, library_failures
-from fabkit.core.files import (
-    Staging,
-    external_errors,
-    folder_lock,
-    json_text,
-    remove_leftovers,
-    sha256,
-)
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import sha256
 from fabkit.core.progress import Progress, counted, no_progress
+from fabkit.core.staging import Staging, external_errors, folder_lock, remove_leftovers
 
 #: Returns where to write a file of the folder; keywords are stored in its `ManifestEntry`.
 OutputPath = Callable[..., Path]

@@ -21,7 +21,8 @@ from pydantic import (
 
 from fabkit.core.documents import Table, Text, read_document
 from fabkit.core.errors import ErrorList, InputError, escape, quote, truncate
-from fabkit.core.files import SCHEMA_VERSION, json_sha256
+from fabkit.core.formats import SCHEMA_VERSION
+from fabkit.core.hashes import json_sha256
 from fabkit.core.parsing import read_text, strict_json
 
 #: The key ``kind`` of a certificate.

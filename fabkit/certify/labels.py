@@ -8,9 +8,9 @@ from dataclasses import replace
 from fabkit.certify.document import ImpossibleShapes, PieceForms, Proofs
 from fabkit.certify.tiling import ProofError
 from fabkit.core.errors import quote
-from fabkit.model.catalog import shipped_entry
-from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, PuzzleSet, piece_document, problem_document
+from fabkit.sets.catalog import shipped_entry
+from fabkit.sets.library import load_set, shipped_names
 
 
 def compare_labels(file: Proofs, set_name: str | None) -> str:

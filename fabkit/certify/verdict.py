@@ -21,7 +21,7 @@ from fabkit.certify.labels import compare_labels
 from fabkit.certify.replay import OptionTable, Replay, check_area, check_colouring, root_kind
 from fabkit.certify.tiling import TILINGS, ProofError
 from fabkit.core.errors import InputError, pluralize, quote
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.core.progress import Progress, no_progress
 
 #: The options allowed at the root, with their multiplicities; None for all, with multiplicity 1.

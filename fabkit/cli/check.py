@@ -11,10 +11,10 @@ from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, SETTINGS_HELP, Conte
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
-from fabkit.core.files import external_errors, write_atomically
-from fabkit.model.library import shipped_names
-from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import dump_profile
+from fabkit.core.staging import external_errors, write_atomically
+from fabkit.profiles.profile import SETTINGS, Profile
+from fabkit.profiles.profile_file import dump_profile
+from fabkit.sets.library import shipped_names
 
 if TYPE_CHECKING:
     from fabkit.mesh.identity import ScannedPart

@@ -17,10 +17,10 @@ from fabkit.cli.report import Report
 from fabkit.core.errors import escape
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.core.units import format_duration
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import layer_names, load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import layer_names, load_profile
+from fabkit.sets.library import load_set, shipped_names
 
 if TYPE_CHECKING:
     from fabkit.build.artifacts import Artifacts

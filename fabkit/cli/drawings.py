@@ -8,7 +8,7 @@ from pathlib import Path
 from fabkit.cli.options import one_of, option, refuse, whole
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError
-from fabkit.core.files import write_atomically
+from fabkit.core.staging import write_atomically
 
 #: The default of ``--theme``.
 AUTO = "auto"

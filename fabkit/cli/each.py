@@ -12,7 +12,7 @@ from fabkit.cli import options
 from fabkit.cli.context import FAILURE_EXIT, Context
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, join_names, no_such, pluralize
-from fabkit.core.files import csv_text
+from fabkit.core.formats import csv_text
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.model.puzzle import PuzzleSet
 
@@ -37,9 +37,9 @@ def solve_each(
     from fabkit.jobs.checkpoint import Checkpoint
     from fabkit.jobs.parallel import core_count
     from fabkit.jobs.run import local_pool
-    from fabkit.puzzles.each import QUESTIONS, EachQuery
-    from fabkit.puzzles.each import solve_each as answers_to
     from fabkit.solve.answer import UNKNOWN
+    from fabkit.solve.each import QUESTIONS, EachQuery
+    from fabkit.solve.each import solve_each as answers_to
 
     if question not in QUESTIONS:
         raise InputError.of("--each", f"excludes --{question}; ask --first, --count or --unique")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from fabkit.cli.context import FAILURE_EXIT, OUT_OF_TIME, Context, with_options
 from fabkit.cli.options import flag, option
 from fabkit.core.errors import InputError, quote
-from fabkit.core.files import write_atomically
-from fabkit.model.challenges import find_challenge
+from fabkit.core.staging import write_atomically
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.challenges import find_challenge
 
 if TYPE_CHECKING:
     from fabkit.solve.encoding import Layout

@@ -11,8 +11,8 @@ from fabkit.cli.context import PRINT_OPTIONS, Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, pluralize
-from fabkit.core.files import write_atomically
-from fabkit.model.library import shipped_names
+from fabkit.core.staging import write_atomically
+from fabkit.sets.library import shipped_names
 
 if TYPE_CHECKING:
     from fabkit.build.targets import BuildResult

@@ -12,9 +12,10 @@ from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_option
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report, to_stderr
 from fabkit.core.errors import InputError, pluralize
-from fabkit.core.files import read_json, write_atomically
+from fabkit.core.formats import read_json
+from fabkit.core.staging import write_atomically
 from fabkit.core.units import format_duration, format_mm
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 
 if TYPE_CHECKING:
     from fabkit.build.targets import BuildResult

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from fabkit.core.errors import escape
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, no_progress
 from fabkit.core.signals import cleanup_on_signal
 

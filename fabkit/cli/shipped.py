@@ -14,10 +14,9 @@ from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_records
-from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
-from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profile_file import (
+from fabkit.model.puzzle import MOVES, PuzzleSet
+from fabkit.profiles.profile import SETTINGS, Profile
+from fabkit.profiles.profile_file import (
     dump_profile,
     format_values,
     layer_groups,
@@ -26,7 +25,8 @@ from fabkit.model.profile_file import (
     preset_names,
     read_layer,
 )
-from fabkit.model.puzzle import MOVES, PuzzleSet
+from fabkit.sets.catalog import catalog_records
+from fabkit.sets.library import SCHEMAS, load_set, schema_of, shipped_names
 
 
 @with_options()

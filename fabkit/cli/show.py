@@ -12,11 +12,11 @@ from fabkit.cli.options import flag, option
 from fabkit.cli.shipped import describe_set
 from fabkit.core.errors import InputError, escape, pluralize
 from fabkit.core.units import format_mm
-from fabkit.model.catalog import catalog_records, shipped_entries
-from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
-from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import MOVES, Entry, PuzzleSet, area
+from fabkit.profiles.profile_file import set_note
+from fabkit.sets.catalog import catalog_records, shipped_entries
+from fabkit.sets.library import set_argument
 
 
 @with_options("set", "pieces", "profiles", "settings", "budget_s")

@@ -13,8 +13,10 @@ from fabkit.cli.context import FAILURE_EXIT, Context, with_options
 from fabkit.cli.options import flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, pluralize, quote
-from fabkit.core.files import digest, json_text, read_json, staged_writes
+from fabkit.core.formats import json_text, read_json
+from fabkit.core.hashes import digest
 from fabkit.core.signals import cleanup_on_signal
+from fabkit.core.staging import staged_writes
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.puzzles.snowflakes.field import PARITIES
@@ -137,10 +139,10 @@ def _print_results(
     report: Report,
 ) -> int:
     """Write the files, print the results, and return the exit code."""
-    from fabkit.model.challenge_file import read_list
     from fabkit.output.challenge import snowflake_sheet
     from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
     from fabkit.puzzles.snowflakes.field import format_half_width
+    from fabkit.sets.challenge_file import read_list
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(query, results, command(query), took_s)

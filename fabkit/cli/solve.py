@@ -12,14 +12,15 @@ from fabkit.cli.each import solve_each
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_or
-from fabkit.core.files import json_text, write_atomically
-from fabkit.model.challenges import (
+from fabkit.core.formats import json_text
+from fabkit.core.staging import write_atomically
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.sets.challenges import (
     challenge_in_file,
     challenge_names,
     find_challenge,
     one_lattice,
 )
-from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.engines import ENGINES
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from fabkit.cli import options
 from fabkit.cli.context import Context, with_options
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import install_hint, require_library
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import layer_names, load_profile
+from fabkit.profiles.profile_file import layer_names, load_profile
+from fabkit.sets.library import load_set, shipped_names
 
 #: The largest number of a port.
 _MAX_PORT = 65535

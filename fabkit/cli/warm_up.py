@@ -11,7 +11,8 @@ from fabkit.core.progress import counted
 
 #: The modules with kernels.
 MODULES = (
-    "fabkit.solve.engines.search",
+    "fabkit.solve.engines.bitmask",
+    "fabkit.solve.engines.mrv",
     "fabkit.solve.engines.frontier",
     "fabkit.puzzles.snowflakes.closure",
     "fabkit.puzzles.snowflakes.tiler",
@@ -28,7 +29,7 @@ def warm_up(context: Context) -> None:
     """
     for module in MODULES:
         import_module(module)
-    from fabkit.solve.engines.compiled import KERNELS
+    from fabkit.core.kernels import KERNELS
 
     report = context.report
     with report.progress() as progress:

@@ -198,10 +198,15 @@ class ErrorList:
         self._kept: list[ErrorDetail] = []
 
     def add(self, key: str, message: str) -> None:
-        """Record an error at a place such as ``piece[3].outline``."""
-        self.count += 1
-        if len(self._kept) < _MAX_ERRORS:
+        """Record an error at a place such as ``piece[3].outline``; an empty message is none."""
+        self.count += bool(message)
+        if message and len(self._kept) < _MAX_ERRORS:
             self._kept.append(ErrorDetail(key, message))
+
+    def extend(self, details: Iterable[ErrorDetail]) -> None:
+        """Record several errors."""
+        for detail in details:
+            self.add(detail.key, detail.message)
 
     def raise_if_any(self) -> None:
         """Raise `InputError` with all recorded errors, if any."""

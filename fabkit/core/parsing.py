@@ -1,15 +1,15 @@
-"""Parse untrusted TOML and JSON, with limits on size and nesting."""
+"""Read files, and parse untrusted TOML and JSON, with limits on size and nesting."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fabkit.core.errors import InputError, escape, quote, truncate
-from fabkit.core.files import read_bytes
+from fabkit.core.errors import ExternalError, InputError, escape, quote, truncate
 
 #: Larger files are refused.
 MAX_BYTES = 8 * 1024 * 1024
@@ -19,6 +19,38 @@ _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.
 
 #: Half of a character of UTF-16, which no file in UTF-8 holds.
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def shipped_file(path: Path) -> Path:
+    """Return the path of a file that comes with fabkit.
+
+    Raises:
+        ExternalError: if it is missing.
+    """
+    if path.is_file():
+        return path
+    raise ExternalError(f"there is no {escape(str(path))}, which comes with fabkit; reinstall it")
+
+
+def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
+    """Read an untrusted file; ``source`` and ``expected`` are for messages.
+
+    At most ``max_bytes`` + 1 bytes are read, so that the caller can refuse a larger file.
+
+    Raises:
+        InputError: when the file does not exist or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size or max_bytes
+            return file.read(min(size, max_bytes) + 1)  # which allocates the size requested
+    except FileNotFoundError:
+        raise InputError.of(source, "there is no such file") from None
+    except IsADirectoryError:
+        raise InputError.of(source, f"is a folder; expected {expected}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError.of(source, f"cannot be read: {reason}") from None
 
 
 def read_text(path: Path, source: str, expected: str, max_bytes: int = MAX_BYTES) -> str:

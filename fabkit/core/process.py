@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from fabkit.core.files import external_errors
 from fabkit.core.signals import cleanup_on_signal, defer_signals
+from fabkit.core.staging import external_errors
 
 #: How often a waiting caller gets control, at least.
 _POLL_S = 0.05

@@ -22,8 +22,8 @@ from fabkit.drawing.outline import DrawingError
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.balls import Ball, BallBody, BallError, Rotation, flat_poses, rotate_ball
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 
 #: A point in mm: to the right, to the back, up.
 Point3Mm = tuple[float, float, float]
@@ -119,7 +119,7 @@ def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
         DrawingError: when a part would hang in the air in every pose, or no pose is flat.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> print_pose(load_set("iqfit").piece("green").body)[1]
         ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1))
     """
@@ -204,8 +204,8 @@ def draft_ball_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallD
             contradict each other.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> iqfit = load_set("iqfit")
         >>> blue = draft_ball_piece(iqfit, iqfit.piece("blue"), load_profile(set_values=iqfit.profile_values))
         >>> blue.pitch_mm, blue.thickness_mm, len(blue.balls_mm)

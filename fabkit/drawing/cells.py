@@ -30,8 +30,8 @@ from fabkit.drawing.outline import (
 )
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
+from fabkit.profiles.profile import Profile
 
 #: Maximum distance of chords from the arc of a disc.
 ARC_MM = 0.01
@@ -79,8 +79,8 @@ def cell_shape_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygo
             a star is too small for its flats.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> stars, profile = load_set("iqstars"), load_profile((), ["cell.shape=disc"])
         >>> [round(x, 3) for x in cell_shape_outline(stars.lattice, stars.piece("indigo").forms[0], profile).bounds]
         [-9.9, -9.9, 49.9, 9.9]

@@ -38,9 +38,9 @@ from fabkit.drawing.outline import (
     mitre_offset,
     rings_mm,
 )
-from fabkit.model.layers import layer_top_mm
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.layers import layer_top_mm
+from fabkit.profiles.profile import Profile
 
 #: Description of each kind of place.
 PLACE_KINDS = {
@@ -190,7 +190,7 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
     """Return the parts with their places; for cutting only the comb, whose teeth are tabs then.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> parts = coupon_parts(load_profile())
         >>> [(part.name, len(part.places)) for part in parts]
         [('comb', 13), ('holes', 6), ('bar', 7), ('magnets', 1)]
@@ -305,7 +305,7 @@ def rung_mm(place: CouponPlace, letter: str) -> float:
     """Return the diameter, as drawn, of one of the recesses to try a magnet in.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> place = coupon_places(load_profile())[80]
         >>> rung_mm(place, "A"), rung_mm(place, "C"), rung_mm(place, "E")
         (10.0, 10.1, 10.2)

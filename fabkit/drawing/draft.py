@@ -36,11 +36,11 @@ from fabkit.drawing.outline import (
     offset_outline,
 )
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import LID, Printable, has_pegs, profile_as_made
-from fabkit.model.filaments import filaments_for
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import LID, Printable, has_pegs, profile_as_made
+from fabkit.profiles.filaments import filaments_for
+from fabkit.profiles.profile import Profile
 
 _Drawing = TypeVar("_Drawing")
 _Printable = TypeVar("_Printable", bound=Printable)
@@ -82,8 +82,8 @@ def draft_flat_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> FlatD
         DrawingError: when the piece is impossible with the profile.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> fridgeiq = load_set("fridgeiq")
         >>> b = draft_flat_piece(fridgeiq, fridgeiq.piece("B"), load_profile())
         >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm

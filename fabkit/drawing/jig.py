@@ -18,16 +18,16 @@ from fabkit.drawing.boards.csg import BoardDrawing, Cylinder, Prism, Step, board
 from fabkit.drawing.label import place_label
 from fabkit.drawing.magnets import recess_diameters
 from fabkit.drawing.outline import DrawingError
-from fabkit.model.accessory import Accessory
-from fabkit.model.layers import (
+from fabkit.model.puzzle import Board
+from fabkit.profiles.accessory import Accessory
+from fabkit.profiles.layers import (
     MARK_DIAMETER_MM,
     MARK_LAYERS,
     layer_bottom_mm,
     layer_top_mm,
     recess_span,
 )
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board
+from fabkit.profiles.profile import Profile
 
 #: The pole on the other side of a magnet; empty (either) stays empty.
 OPPOSITE_POLE = {"N": "S", "S": "N", "": ""}
@@ -80,7 +80,7 @@ def draft_jigs(poles: Sequence[str], profile: Profile) -> list[Jig]:
         DrawingError: when the profile has no magnets, or they are too small or large for a jig.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> (jig,) = draft_jigs(["N"], load_profile())
         >>> jig.drawing.piece, jig.tip, jig.post_mm, jig.post_height_mm, jig.collar_mm
         ('jig-N', 'S', 9.7, 0.2, 15.1)

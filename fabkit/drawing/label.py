@@ -16,8 +16,8 @@ from shapely.ops import nearest_points
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import Contour, Lettering, lettering, strokes_are_at_least
 from fabkit.drawing.outline import DrawingError, PointMm, polygons
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 
 #: Step between the cap heights that are tried.
 _SIZE_STEP_MM = 0.1

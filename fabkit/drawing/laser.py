@@ -32,8 +32,8 @@ from fabkit.drawing.outline import (
     rings_mm,
 )
 from fabkit.model.piece import HOLE, Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 
 #: Maximum distance of chords from the curves of a letter.
 CHORD_TOLERANCE_MM = 0.01
@@ -129,8 +129,8 @@ def draft_cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPie
             notch, or when letter or magnets do not fit.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> fridgeiq = load_set("fridgeiq")
         >>> piece = draft_cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
         >>> piece.outline.bounds, piece.path.bounds

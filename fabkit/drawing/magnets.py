@@ -19,10 +19,10 @@ from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import DrawingError, PointMm, canonical_outline, chamfer_outline
-from fabkit.model.layers import MARK_DIAMETER_MM, mark_span, recess_span, release_step_mm
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.layers import MARK_DIAMETER_MM, mark_span, recess_span, release_step_mm
+from fabkit.profiles.profile import Profile
 
 #: Chords per quarter circle of an arc.
 ARC_SEGMENTS = 64
@@ -173,7 +173,7 @@ class ReleaseHole:
         low_mm: height of the recess's end above the back.
         high_mm: height of the face above the back.
         step_mm: height of the slot at its beginning, and of the square after it; 0 without these,
-            see `fabkit.model.layers.release_step_mm`.
+            see `fabkit.profiles.layers.release_step_mm`.
         slot_mm: length of the slot, along x.
     """
 
@@ -231,7 +231,7 @@ def recess_diameters(profile: Profile) -> RecessDiameters:
     """Return the diameters of a recess for the profile's fit.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> recess_diameters(load_profile()), recess_diameters(load_profile((), ["recess.fit=ribs"]))
         (RecessDiameters(widest_mm=10.1, crest_mm=None), RecessDiameters(widest_mm=10.5, crest_mm=9.9))
     """
@@ -405,8 +405,8 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
         ``N``, ``S``, or empty for either, once for each magnet.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> puzzle, profile = load_set("fridgeiq"), load_profile((), ["magnet.polarity=alternating"])
         >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]

@@ -17,8 +17,8 @@ from fabkit.drawing.cells import MIN_WALL_MM
 from fabkit.drawing.outline import DrawingError, PointMm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import CROSS, HOLE, Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, rings_to_units, to_units
+from fabkit.profiles.profile import Profile
 
 #: Chords per quarter circle of a round mark.
 _ARC_SEGMENTS = 32

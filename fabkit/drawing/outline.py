@@ -14,8 +14,8 @@ from shapely.geometry.polygon import orient
 from fabkit.core.units import format_mm
 from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import rings_to_units
+from fabkit.profiles.profile import Profile
 
 PointMm = tuple[float, float]
 RingMm = tuple[PointMm, ...]
@@ -56,7 +56,7 @@ def offset_outline(canonical: Polygon, profile: Profile) -> Polygon:
         DrawingError: when the inset removes an edge, or a tip is too short for its flat.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
         >>> offset_outline(square, load_profile()).bounds
         (0.1, 0.1, 19.9, 19.9)
@@ -217,7 +217,7 @@ def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGe
         A polygon with its holes; several if the region falls into parts that share no edge.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> block = load_set("iqblock")
         >>> region_mm(block.lattice, block.boards[0].cells, 20.0).bounds
         (0.0, -160.0, 160.0, 0.0)

@@ -8,7 +8,7 @@ from shapely import Polygon
 
 from fabkit.drawing.label import Label
 from fabkit.drawing.magnets import Recess
-from fabkit.model.layers import height_as_printed_mm
+from fabkit.profiles.layers import height_as_printed_mm
 
 
 @dataclass(frozen=True, kw_only=True)

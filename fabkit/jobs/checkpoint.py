@@ -14,16 +14,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from fabkit.core.errors import ExternalError, InputError, escape, quote
-from fabkit.core.files import (
-    SCHEMA_VERSION,
-    NewerSchemaError,
-    Staging,
-    digest,
-    external_errors,
-    folder_lock,
-    read_bytes,
-    remove_leftovers,
-)
+from fabkit.core.formats import SCHEMA_VERSION, NewerSchemaError
+from fabkit.core.hashes import digest
+from fabkit.core.parsing import read_bytes
+from fabkit.core.staging import Staging, external_errors, folder_lock, remove_leftovers
 
 CHECKPOINT_NAME = "checkpoint.sqlite"
 #: Marks SQLite files as checkpoints, in the header beside the schema number.

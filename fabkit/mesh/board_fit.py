@@ -25,9 +25,9 @@ from fabkit.mesh.features import FittedCircle, fit_circle
 from fabkit.mesh.mesh import Mesh, Points, aligned_to_axes, area_vectors, moved
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, Sections, filled, holes_in, polygons_by_size
-from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY
 from fabkit.model.lattice import Lattice
 from fabkit.model.puzzle import Board, PuzzleSet, rings_to_units, to_units
+from fabkit.profiles.accessory import HOLES, LID, SOCKETS, TRAY
 
 #: Level faces, and round holes, count from this area (mm2).
 _LEAST_MM2 = 2.0

@@ -22,7 +22,7 @@ from fabkit.mesh.mesh import Points, welded
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, holes_in, polygons_by_size
 from fabkit.mesh.topology import component_labels
-from fabkit.model.layers import MARK_DIAMETER_MM
+from fabkit.profiles.layers import MARK_DIAMETER_MM
 
 #: Kinds of cavities; see `Features`.
 _KINDS = "recesses", "releases", "labels", "through", "marks", "hollows", "slits"

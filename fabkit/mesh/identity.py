@@ -22,8 +22,8 @@ from fabkit.mesh.finding import DIGITS, Finding, check_limits, count_finding
 from fabkit.mesh.lattice_fit import normalized, similarities
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.model.piece import is_image
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 
 #: A part is identified if its score leads the next best shape by this.
 _SURE = 0.005

@@ -17,9 +17,9 @@ from fabkit.mesh.rules.label import label_findings
 from fabkit.mesh.rules.outline import CommonSizes, Subject, outline_findings
 from fabkit.mesh.rules.recess import mark_findings, recess_findings
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
-from fabkit.model.accessory import has_pegs
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import has_pegs
+from fabkit.profiles.profile import Profile
 
 #: Rules on any mesh.
 MESH_RULES = (

@@ -18,8 +18,8 @@ from fabkit.mesh.features import Features, fit_circle
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import CommonSizes, edge_midpoints, tip_flats
 from fabkit.mesh.section import DOWN, UP, filled
-from fabkit.model.layers import LEAST_RELEASE_MM, MAX_AIR_MM
-from fabkit.model.profile import Profile
+from fabkit.profiles.layers import LEAST_RELEASE_MM, MAX_AIR_MM
+from fabkit.profiles.profile import Profile
 
 #: Less than this (mm) is no chamfer.
 _NONE_MM = 0.02

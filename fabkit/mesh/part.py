@@ -24,7 +24,7 @@ from fabkit.model.puzzle import Board
 
 #: About so many faces are united at once for a silhouette.
 _FACES_AT_ONCE = 300
-#: The kind of a flat piece. Kinds of boards and lids are in `fabkit.model.accessory`.
+#: The kind of a flat piece. Kinds of boards and lids are in `fabkit.profiles.accessory`.
 FLAT = "flat"
 #: The kind of a piece of balls.
 BALLS = "balls"

@@ -23,8 +23,8 @@ from fabkit.mesh.section import DOWN, filled, polygons_by_size
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import canonical_turn
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
+from fabkit.profiles.profile import Profile
 
 #: A peg is on a lattice point if it is closer to it than this part of a grid unit.
 _NEAR_UNITS = 0.1

@@ -1,1 +1,1 @@
-"""Puzzles as exact integers: lattices, pieces, placements, boards, challenges, and print profiles."""
+"""Puzzles as exact integers: lattices, pieces, placements, boards, challenges."""

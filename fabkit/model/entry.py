@@ -33,7 +33,7 @@ def level_of(challenge: Challenge, score: float) -> str:
     """Return the level of a challenge with a score of `fabkit.solve.difficulty`.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> board = load_set("iqfit").whole_board(load_set("iqfit").boards[0])
         >>> level_of(board, 2.0), level_of(board, 9.0)
         ('junior', 'expert')
@@ -49,11 +49,13 @@ def entry_of(challenge: Challenge, kind: str = "") -> Entry:
     return Entry(challenge, kind or ("start" if is_start else "challenge"))
 
 
-def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Split each cell into four cells of the same lattice with units half as long.
+def subdivide(lattice: Lattice, cells: Iterable[Cell], halves: int = 2) -> frozenset[Cell]:
+    """Split each cell into four cells of the same lattice with units half as long; see `Entry.halves`.
 
     Works for lattices of squares, whole or quartered: hexagons cannot be subdivided.
     """
+    if halves == 1:
+        return frozenset(cells)
     quarters = {
         kind: cells_of_rings(lattice, [tuple((2 * x, 2 * y) for x, y in lattice.ring(kind))])
         for kind in lattice.corners
@@ -68,11 +70,10 @@ def subdivide(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
 
 def halved(lattice: Lattice, piece: Piece) -> Piece:
     """Return a piece in units half as long: the cells of its forms are subdivided."""
-    forms = []
-    for form in piece.forms:
-        cells = subdivide(lattice, form.cells)
-        forms.append(Form("", cells, rings_of_cells(lattice, cells)))
-    return replace(piece, forms=tuple(forms))
+    parts = [subdivide(lattice, form.cells) for form in piece.forms]
+    return replace(
+        piece, forms=tuple(Form("", cells, rings_of_cells(lattice, cells)) for cells in parts)
+    )
 
 
 def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:

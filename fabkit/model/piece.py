@@ -168,7 +168,7 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
     """Return the distinct orientations of a piece, in the order of forms and symmetries.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> [len(orientations(fridgeiq.lattice, fridgeiq.piece(id), False)) for id in "BDN"]
         [2, 4, 4]

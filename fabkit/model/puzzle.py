@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Protocol, TypeVar
 
 from fabkit.core.errors import InputError, nearest, quote
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells
@@ -68,6 +68,11 @@ class Board:
     def rest_open(self, minus: frozenset[Cell]) -> int:
         """Return how many cells stay open besides those that a challenge names."""
         return max(self.open_count - len(minus), 0)
+
+    def clues_in(self, region: frozenset[Cell]) -> tuple[Clue, ...]:
+        """Return its clues on the cells of a region."""
+        clues = (replace(clue, cells=clue.cells & region) for clue in self.clues)
+        return tuple(clue for clue in clues if clue.cells)
 
     def other_clues(self, clues: Iterable[Clue]) -> list[Clue]:
         """Return clues without the cells of which the board demands the same in every challenge."""
@@ -183,17 +188,14 @@ class Family:
     def member(self, chosen: Sequence[Label]) -> Challenge:
         """Return the challenge with these choices."""
         minus = frozenset[Cell]().union(*(label.cells for label in chosen))
+        region = self.board.cells - minus
         return Challenge(
             self.name(chosen),
-            self.board.cells - minus,
+            region,
             self.pieces,
             flips=self.flips,
             title=" ".join(label.text for label in chosen) if self.prefix == "" else "",
-            clues=tuple(
-                replace(clue, cells=clue.cells - minus)
-                for clue in self.board.clues
-                if not clue.cells <= minus
-            ),
+            clues=self.board.clues_in(region),
             open_count=self.board.rest_open(minus),
             minus=minus,
             blocked=self.blocked,
@@ -551,7 +553,7 @@ def piece_document(lattice: Lattice, piece: Piece) -> dict[str, Any]:
     front and where it is turned over.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> piece_document(fridgeiq.lattice, fridgeiq.piece("D"))
         {'id': 'D', 'forms': [[[[0, 0], [12, 0], [6, 6]]]]}

@@ -15,13 +15,13 @@ from fabkit.core.errors import pluralize, truncate
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import region_mm
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.output.board import BoardPainter, extent
 from fabkit.output.canvas import break_into_rows, draw_scale_bar, draw_stars, star_row_width_mm
 from fabkit.output.numbering import STARS
 from fabkit.output.svg import Drawing, number
 from fabkit.output.typeset import text_width_mm
+from fabkit.profiles.profile import Profile
 
 SHEET_MM = (210.0, 297.0)  # width and height of a sheet, A4
 BAR_MM = 50.0  # the length of the bar to check a print's scale by

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabkit.core.errors import InputError, no_such
-from fabkit.core.files import shipped_file
-from fabkit.model.profile import SETTINGS
+from fabkit.core.parsing import shipped_file
+from fabkit.profiles.profile import SETTINGS
 
 #: The supported languages by their two-letter codes; the first is the default.
 LANGUAGES = ("en", "de", "it", "fr")
@@ -17,7 +17,7 @@ LANGUAGES = ("en", "de", "it", "fr")
 def load_messages(part: str, language: str) -> dict[str, str]:
     """Load the messages of ``booklet``, ``page`` or ``studio`` by key, with placeholders such as
     ``{title}``; or of ``settings``, what each key of a profile sets, in English by
-    `fabkit.model.profile`.
+    `fabkit.profiles.profile`.
 
     Raises:
         InputError: when the language is not supported.

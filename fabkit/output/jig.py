@@ -10,10 +10,10 @@ from fabkit.core.colours import ink_on
 from fabkit.core.units import format_mm
 from fabkit.drawing.jig import OPPOSITE_POLE, Jig
 from fabkit.drawing.magnets import recess_diameters
-from fabkit.model.layers import recess_span
-from fabkit.model.profile import Profile
 from fabkit.output.canvas import draw_area
 from fabkit.output.svg import Drawing
+from fabkit.profiles.layers import recess_span
+from fabkit.profiles.profile import Profile
 
 _SCALE = 2.0  # the scale of the drawing
 _MARGIN_MM = 6.0  # the margin around the jigs

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabkit.model.catalog import name_starts, snowflake_names, start_names
 from fabkit.model.entry import KINDS, LEVELS, OWN_PREFIX
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import load_messages
 from fabkit.output.typeset import single_line
+from fabkit.sets.catalog import name_starts, snowflake_names, start_names
 
 #: The number of stars of each level.
 STARS = {level: count for count, level in enumerate(LEVELS, start=1)}
@@ -62,8 +62,8 @@ def title_of(puzzle: PuzzleSet, entry: Entry, others: Iterable[Entry] = ()) -> s
         others: those with which a challenge that the user generated is numbered.
 
     Example:
-        >>> from fabkit.model.catalog import shipped_entry
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.catalog import shipped_entry
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> title_of(fridgeiq, shipped_entry(fridgeiq, "even4-0057708264"))
         'Snowflake Acacia'

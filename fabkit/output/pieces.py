@@ -14,7 +14,6 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.draft import FlatDrawing, draft_for_pictures, tone_areas
 from fabkit.drawing.outline import PointMm, canonical_outline
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, to_units
 from fabkit.output.canvas import (
     Canvas,
@@ -28,6 +27,7 @@ from fabkit.output.labels import draw_label_text, label_area, place_label
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import LIGHT, Theme
 from fabkit.output.typeset import draw_sheet_heading
+from fabkit.profiles.profile import Profile
 
 #: The diameter of a ball in pitches: 12 mm at 15 mm.
 BALL_DIAMETER_IN_PITCHES = 0.8

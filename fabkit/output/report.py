@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.core.errors import escape, pluralize
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.svg import Drawing

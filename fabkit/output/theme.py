@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fabkit.core.errors import join_names
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 
 #: The shipped font family.
 FAMILY = "Open Sans"

@@ -15,15 +15,15 @@ import numpy as np
 
 from fabkit.core.colours import difference
 from fabkit.core.errors import pluralize
-from fabkit.core.files import csv_text
+from fabkit.core.formats import csv_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.plastic import printed_mm3
-from fabkit.model.profile import Profile
 from fabkit.printing.magnet_forces import MagnetForces
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import filling_for
+from fabkit.profiles.profile import Profile
 
 #: Filament on one spool.
 _SPOOL_G = 1000.0
@@ -374,7 +374,7 @@ def make_bom(
             the estimate.
         tones: for each piece printed in two colours, the second colour and its volume in mm3.
         set_note: on the set's own defaults of the profile; empty for none.
-        filaments: the colours of those that the printer holds; see `fabkit.model.filaments.Filaments`.
+        filaments: the colours of those that the printer holds; see `fabkit.profiles.filaments.Filaments`.
         forces: see `fabkit.printing.magnet_forces.magnet_forces`.
     """
     pieces = tuple(

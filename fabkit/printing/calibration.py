@@ -40,9 +40,9 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import sliding_lid
 from fabkit.drawing.coupon import RUNG_STEP_MM, RUNGS, CouponPlace, rung_mm
 from fabkit.drawing.outline import DrawingError
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import contradictions
 from fabkit.output.coupon import Residual
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import contradictions
 
 #: Confidence of the intervals.
 _CONFIDENCE = 0.95
@@ -235,7 +235,7 @@ def parse_values(text: str, place: CouponPlace) -> list[float]:
 
     Example:
         >>> from fabkit.drawing.coupon import coupon_places
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> places = coupon_places(load_profile())
         >>> parse_values("20.02 19,98 mm", places[10]), parse_values("", places[10])
         ([20.02, 19.98], [])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.laser import CutPiece
-from fabkit.model.profile import Profile
 from fabkit.printing.nesting.bin import Bin, with_copies, without_copy_number
 from fabkit.printing.nesting.nest import nest
+from fabkit.profiles.profile import Profile
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.solve.engines.compiled import kernel, kernel_helper
+from fabkit.core.kernels import kernel, kernel_helper
 
 _Floats = NDArray[np.float64]
 

@@ -27,14 +27,14 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import place_flat_piece
-from fabkit.model.accessory import profile_as_made
-from fabkit.model.catalog import shipped_entries
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
-from fabkit.model.layers import recess_span
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import profile_as_made
+from fabkit.profiles.layers import recess_span
+from fabkit.profiles.profile import Profile
+from fabkit.sets.catalog import shipped_entries
 
 #: Permeability of free space, in T m/A.
 _MU0 = 4e-7 * math.pi
@@ -245,7 +245,7 @@ def magnet_gap_mm(profile: Profile) -> float:
     deeper than the magnet, and a closed one printed with its back up has the air below the magnet.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> magnet_gap_mm(load_profile()), magnet_gap_mm(load_profile(["flippable"]))
         (0.2, 1.0)
     """

@@ -39,11 +39,11 @@ from fabkit.mesh.fitting.contacts import Contact, PieceInsets, Solution, contact
 from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.board import channel_widths_mm, clearances_mm
-from fabkit.model.accessory import HOLES, SOCKETS, TRAY
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.profile import Profile
 from fabkit.printing.dual_simplex import maximize
+from fabkit.profiles.accessory import HOLES, SOCKETS, TRAY
+from fabkit.profiles.profile import Profile
 
 _Floats = NDArray[np.float64]
 _Pair = tuple[float, float]

@@ -32,13 +32,13 @@ from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, placed_from_above, translated
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
-from fabkit.model.filaments import filaments_for, is_coloured
-from fabkit.model.profile import PRUSASLICER, Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import Patch, thumbnail
 from fabkit.printing.nesting.bin import Placement
 from fabkit.printing.plate import Plate, layer_before_pause, mesh_transform
 from fabkit.printing.slicer.settings import tower_place_mm
+from fabkit.profiles.filaments import filaments_for, is_coloured
+from fabkit.profiles.profile import PRUSASLICER, Profile
 
 #: Between two beds in a file of several plates, as a part of the bed's size; as OrcaSlicer does
 #: (``LOGICAL_PART_PLATE_GAP`` in ``src/slic3r/GUI/PartPlate.hpp``).
@@ -233,7 +233,7 @@ def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str
         ValueError: when no layer ends at a pause height.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> parts = pause_parts([4.2], load_profile(["flippable"]))
         >>> print(parts[PRUSA_PART].decode(), end="")
         <?xml version="1.0" encoding="utf-8"?>

@@ -29,10 +29,6 @@ from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.boards.parts import MIN_ROOM_MM
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix
-from fabkit.model.accessory import HOLES
-from fabkit.model.filaments import is_coloured, tower_side_mm
-from fabkit.model.layers import layer_top_mm
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import PlateView, plate_sheet
 from fabkit.printing.nesting.bin import (
@@ -43,6 +39,10 @@ from fabkit.printing.nesting.bin import (
     without_copy_number,
 )
 from fabkit.printing.nesting.nest import nest, nest_compactly
+from fabkit.profiles.accessory import HOLES
+from fabkit.profiles.filaments import is_coloured, tower_side_mm
+from fabkit.profiles.layers import layer_top_mm
+from fabkit.profiles.profile import Profile
 
 #: Step of the shift to the middle of the bed.
 _STEP_MM = 0.001
@@ -135,7 +135,7 @@ def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:
         ValueError: when no layer ends at the pause height.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> layer_before_pause(4.2, load_profile(["flippable"]))
         21
     """
@@ -160,8 +160,8 @@ def mesh_transform(placement: Placement, drawing: PartDrawing) -> Matrix:
 
     Example:
         >>> from fabkit.drawing.draft import draft_flat_piece
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
         >>> drawing = draft_flat_piece(fridgeiq, fridgeiq.piece("B"), down)
         >>> for row in mesh_transform(Placement("B", 90.0, 30.0, 50.0), drawing): print(row.tolist())

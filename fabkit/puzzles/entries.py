@@ -8,17 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import InputError, escape, no_such, quote
-from fabkit.core.files import sha256
+from fabkit.core.hashes import sha256
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.parallel import Calls
-from fabkit.model.catalog import (
-    catalog_path,
-    catalog_records,
-    shipped_count,
-    shipped_entries,
-)
-from fabkit.model.challenge_file import read_challenges
-from fabkit.model.challenges import challenge_in_file, challenge_names, find_challenge, resolve_id
 from fabkit.model.entry import (
     KINDS,
     OWN_PREFIX,
@@ -28,6 +20,14 @@ from fabkit.model.entry import (
 )
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet
 from fabkit.puzzles.graded.challenge_list import LIST
+from fabkit.sets.catalog import (
+    catalog_path,
+    catalog_records,
+    shipped_count,
+    shipped_entries,
+)
+from fabkit.sets.challenge_file import read_challenges
+from fabkit.sets.challenges import challenge_in_file, challenge_names, find_challenge, resolve_id
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, solve
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover
@@ -87,7 +87,7 @@ def gather(
             challenge at all.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> entry, *starts = gather(load_set("iqblock"))
         >>> entry.challenge.id, entry.kind, entry.result.count, entry.level, "".join(entry.solution)
         ('square', 'board', 48, 'wizard', '01234567')
@@ -169,7 +169,7 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
     """All challenges of a set, and its boards; optional boards only by name.
 
     A name of both the set and the catalog means that of the set, as in
-    `fabkit.model.challenges.find_challenge`.
+    `fabkit.sets.challenges.find_challenge`.
     """
     entries = stated_and_generated(puzzle, folder)
     stated = {challenge.id for challenge in puzzle.challenges}

@@ -19,7 +19,7 @@ from fabkit.drawing.marks import CellMark
 from fabkit.drawing.outline import RingMm, rings_mm
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.piece import CROSS
-from fabkit.model.profile import RIB_COUNT
+from fabkit.profiles.profile import RIB_COUNT
 
 
 def _letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:

@@ -21,13 +21,8 @@ from fabkit.solve.engines.engine import (
     UnsupportedProblemError,
     get_engine,
 )
-from fabkit.solve.engines.search import (
-    Search,
-    count_if_short,
-    estimate_nodes,
-    run_in_slices,
-    start_search,
-)
+from fabkit.solve.engines.search import Search, count_if_short, estimate_nodes, start_search
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 
@@ -104,7 +99,7 @@ def solve(
         ExternalError: if the engine's library is missing or fails.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> from fabkit.solve.encoding import to_exact_cover
         >>> fridgeiq = load_set("fridgeiq")
         >>> square = next(c for c in fridgeiq.challenges if c.id == "square_01")

@@ -11,11 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.model.puzzle import problem_document
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget
-from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
+from fabkit.solve.engines.mrv import MrvSearch
+from fabkit.solve.engines.search import symmetry_breaking_kind
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import ExactCoverProblem, burnside, fixed_problem
 from fabkit.solve.infeasibility import find_infeasibility
 

@@ -176,9 +176,9 @@ def solving_order(puzzle: PuzzleSet, entry: Entry) -> tuple[SolvingStep, ...]:
         ValueError: if the entry has no solution.
 
     Example:
-        >>> from fabkit.model.challenges import find_challenge
+        >>> from fabkit.sets.challenges import find_challenge
         >>> from fabkit.model.entry import entry_of
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> from fabkit.solve.answer import solve
         >>> fridgeiq = load_set("fridgeiq")
         >>> encoded = to_exact_cover(fridgeiq, find_challenge(fridgeiq, "square_01"))

@@ -13,16 +13,10 @@ import numpy as np
 from fabkit.core.errors import InputError
 from fabkit.model.clues import ClueFilter, contradictory_given
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import (
-    Marks,
-    Piece,
-    marked_images,
-    normalize_cells,
-    placements,
-)
+from fabkit.model.piece import Marks, Piece, marked_images, normalize_cells, placements
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, Clue, PuzzleSet, rings_to_units
-from fabkit.model.regions import CellNumbering
+from fabkit.sets.regions import CellNumbering
 from fabkit.solve.exact_cover import ExactCoverProblem, Option, Permutation
 
 #: A solution: the cells of each piece.
@@ -74,8 +68,8 @@ class EncodedChallenge:
         """Return cells as in a challenge file: the key, ``cells`` or ``outline``, and its value.
 
         Example:
-            >>> from fabkit.model.challenges import find_challenge
-            >>> from fabkit.model.library import load_set
+            >>> from fabkit.sets.challenges import find_challenge
+            >>> from fabkit.sets.library import load_set
             >>> fridgeiq = load_set("fridgeiq")
             >>> square = find_challenge(fridgeiq, "square_01")
             >>> to_exact_cover(fridgeiq, square).cells_or_outline(square.region)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
-from fabkit.model.set_text import edit_text, line_of
 from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
+from fabkit.sets.set_text import edit_text, line_of
 from fabkit.studio.project import Emit, Project
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import InputError, join_or, quote
-from fabkit.core.files import digest, external_errors, shipped_file, write_atomically
-from fabkit.core.parsing import parse_toml, read_text
-from fabkit.model.library import shipped_folder, shipped_names
-from fabkit.model.set_text import edit_text
+from fabkit.core.hashes import digest
+from fabkit.core.parsing import parse_toml, read_text, shipped_file
+from fabkit.core.staging import external_errors, write_atomically
+from fabkit.sets.library import shipped_folder, shipped_names
+from fabkit.sets.set_text import edit_text
 
 _ENDING = ".toml"
 #: What separates folders, drives and streams, on any system.

@@ -10,14 +10,14 @@ import numpy as np
 from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_possible, draft_printable
-from fabkit.model.accessory import LID, Printable
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.render.assembly import boards_for_region, piece_placements
 from fabkit.output.web.viewerdata import viewer_matrix, viewer_model
 from fabkit.printing.plate import mesh_transform
+from fabkit.profiles.accessory import LID, Printable
+from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import shipped_names
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.report import render_html
 from fabkit.output.web.document import LANGUAGE_NAMES, shared_files
 from fabkit.output.web.drawdata import lattices_to_draw_on
 from fabkit.output.web.playdata import data_script
+from fabkit.sets.library import shipped_names
 from fabkit.studio.files import WorkingFolder
 
 _STATIC = Path(__file__).parent / "static"
@@ -76,7 +76,7 @@ def start_document(
 ) -> dict[str, Any]:
     """Return what the page starts with: the set to open, sets to choose from, all lattices, and the
     colours of pieces by default."""
-    from fabkit.model.set_file import PALETTE
+    from fabkit.sets.piece_reader import PALETTE
 
     return {
         "open": folder.read(start),

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from fabkit.core.documents import choice
-from fabkit.core.files import digest, json_text, write_atomically
+from fabkit.core.formats import json_text
+from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress
+from fabkit.core.staging import write_atomically
 from fabkit.model.entry import LEVELS
 from fabkit.puzzles.graded import CLUE_KINDS
 from fabkit.studio.project import Emit, Project
@@ -40,8 +42,8 @@ def challenges(
         See `_listing`; also ``notes`` on challenges without a solution, which are left out.
     """
     from fabkit.jobs.parallel import all_cores
-    from fabkit.model.challenge_file import read_list
     from fabkit.puzzles.entries import Selection, gather, select_solved
+    from fabkit.sets.challenge_file import read_list
 
     puzzle = project.puzzle
     with all_cores():
@@ -74,10 +76,10 @@ def generate(
         ``challenges``, their documents by id; ``missing``, the reason why there are fewer than
         requested; and, if there are any, see `_listing`.
     """
-    from fabkit.model.challenge_file import read_list
     from fabkit.puzzles.graded import challenge_list
     from fabkit.puzzles.graded.generate import generate as find_challenges
     from fabkit.puzzles.graded.generate import read_query
+    from fabkit.sets.challenge_file import read_list
 
     started = time.monotonic()
     puzzle = project.puzzle
@@ -95,9 +97,9 @@ def generate(
 
 def _renamed(generated: GeneratedChallenges) -> GeneratedChallenges:
     """Return the challenges with the ids of equal ones in the set, or else with free ids."""
-    from fabkit.model.catalog import catalog_records
-    from fabkit.model.challenges import challenge_names
     from fabkit.puzzles.entries import question
+    from fabkit.sets.catalog import catalog_records
+    from fabkit.sets.challenges import challenge_names
 
     puzzle = generated.puzzle
     known = {question(challenge): challenge.id for challenge in puzzle.challenges}

@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
-from fabkit.core.files import write_atomically
 from fabkit.core.progress import Progress, counted
-from fabkit.model.profile_form import ProfileForm
+from fabkit.core.staging import write_atomically
+from fabkit.profiles.profile_form import ProfileForm
 from fabkit.studio.files import WorkingFolder, mesh_path
 from fabkit.studio.project import Emit, Project
 
 if TYPE_CHECKING:
-    from fabkit.model.accessory import Printable
+    from fabkit.profiles.accessory import Printable
     from fabkit.studio.live import LiveParts
 
 #: Time limit for the solution that is shown, in seconds.

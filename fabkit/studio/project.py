@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
-from fabkit.model.library import shipped_folder, shipped_names
-from fabkit.model.profile_form import ProfileForm
+from fabkit.profiles.profile_form import ProfileForm
+from fabkit.sets.library import shipped_folder, shipped_names
 
 if TYPE_CHECKING:
-    from fabkit.model.profile import Profile
     from fabkit.model.puzzle import Challenge, PuzzleSet
+    from fabkit.profiles.profile import Profile
 
 #: What a call tells the browser while it runs; see `fabkit.studio.workers.Worker.call`.
 Event = dict[str, Any]
@@ -61,8 +61,8 @@ class Project:
         Raises:
             InputError: when there is none.
         """
-        from fabkit.model.challenges import find_challenge
         from fabkit.model.puzzle import default_board
+        from fabkit.sets.challenges import find_challenge
 
         puzzle = self.puzzle
         if not name and not default_board(puzzle.boards):
@@ -91,7 +91,7 @@ class Project:
 
 @lru_cache(_KEPT)
 def _read(name: str, text: str, folder: Path) -> PuzzleSet:
-    from fabkit.model.set_file import read_set
+    from fabkit.sets.set_file import read_set
 
     is_shipped = Path(name).stem in shipped_names() and not (folder / name).exists()
     return read_set((shipped_folder() if is_shipped else folder) / name, name, text)

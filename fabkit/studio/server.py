@@ -31,16 +31,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope
 from starlette.types import Send as SendMessage
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
-from fabkit.core.files import (
-    digest,
+from fabkit.core.hashes import digest
+from fabkit.core.parsing import parse_json
+from fabkit.core.staging import (
     external_errors,
     folder_lock,
     remove_staged,
     temporary_folder,
     write_atomically,
 )
-from fabkit.core.parsing import parse_json
-from fabkit.model.profile_file import layer_names
+from fabkit.profiles.profile_file import layer_names
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import MESHES, WorkingFolder, mesh_path, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files

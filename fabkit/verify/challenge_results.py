@@ -13,12 +13,12 @@ from fabkit.jobs.run import Pool
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import ScannedPart
-from fabkit.model.challenges import find_challenge
 from fabkit.model.piece import normalize_cells
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
-from fabkit.puzzles.each import EachQuery, solve_each
+from fabkit.sets.challenges import find_challenge
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
+from fabkit.solve.each import EachQuery, solve_each
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 

@@ -23,8 +23,8 @@ from fabkit.mesh.fitting.contacts import Solution
 from fabkit.mesh.identity import ScannedPart, set_findings
 from fabkit.mesh.inspect import MESH_RULES
 from fabkit.mesh.part import inside_mm
-from fabkit.model.catalog import shipped_entries
-from fabkit.model.profile import Profile
+from fabkit.profiles.profile import Profile
+from fabkit.sets.catalog import shipped_entries
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.challenge_results import (
     ChallengeResult,

@@ -38,7 +38,12 @@ from fabkit.mesh.rules.board_text import reading_finding
 from fabkit.mesh.rules.insertion import insertion_findings
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, CommonSizes, typical_corners_mm
 from fabkit.mesh.topology import signed_volume, split_components
-from fabkit.model.accessory import (
+from fabkit.model.balls import BallError
+from fabkit.model.blockers import with_blockers
+from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
+from fabkit.profiles.accessory import (
     HOLES,
     LID,
     SOCKETS,
@@ -47,13 +52,8 @@ from fabkit.model.accessory import (
     has_texts,
     may_have_pegs,
     profile_as_made,
-    with_blockers,
 )
-from fabkit.model.balls import BallError
-from fabkit.model.piece import Form, Piece, canonical_turn, forms_of_balls
-from fabkit.model.polygon import rings_of_cells
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import LID_SUFFIX, PuzzleSet
+from fabkit.profiles.profile import Profile
 from fabkit.verify.challenge_results import ChallengeResult, challenges_to_solve, solve_catalog
 
 #: The file, its suffix, the object in it, and the number of a mesh that was split off.

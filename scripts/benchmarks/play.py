@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from solvers import ROOT
 
-from fabkit.model.library import load_set, shipped_names
+from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import placements
 from fabkit.model.puzzle import Entry, PuzzleSet
-from fabkit.output.web.playdata import PieceOrientations
 from fabkit.puzzles.entries import Selection, gather
+from fabkit.sets.library import load_set, shipped_names
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -73,7 +73,9 @@ def positions(puzzle: PuzzleSet, entry: Entry, flips: bool, dice: random.Random)
             ]
             layout |= {piece: dice.choice(room)} if room else {}
         layouts.append(layout)
-    oriented = {piece.id: PieceOrientations(puzzle, piece, flips) for piece in puzzle.pieces}
+    oriented = {
+        piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces
+    }
     ids = [*oriented]
     return [
         [

@@ -96,8 +96,8 @@ def _counter(solver: str, puzzle: str, challenge: str) -> Callable[[], int]:
     """Return a function that counts; it copies the problem, so that no cached data helps."""
     from dataclasses import replace
 
-    from fabkit.model.challenges import find_challenge
-    from fabkit.model.library import load_set
+    from fabkit.sets.challenges import find_challenge
+    from fabkit.sets.library import load_set
     from fabkit.solve.answer import solve
     from fabkit.solve.encoding import to_exact_cover
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from solvers import ROOT
 
-from fabkit.model.library import shipped_folder
+from fabkit.sets.library import shipped_folder
 from fabkit.studio.server import SOLIDS, SOLVING, start_worker
 from fabkit.studio.workers import Worker
 

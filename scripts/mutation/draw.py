@@ -10,7 +10,9 @@ from mutation.mutant import Mutant
 from mutation.operators import Edit, Source
 
 #: The packages in which faults are drawn: those that compute, not those that write the results.
-PACKAGES = ("model", "solve", "certify", "drawing", "mesh", "verify", "printing", "studio")
+PACKAGES = (
+    "model", "profiles", "sets", "solve", "certify", "drawing", "mesh", "verify", "printing", "studio",
+)  # fmt: skip
 #: Longer texts are cut in the description of a mutant.
 _LONGEST = 40
 

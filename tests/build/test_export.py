@@ -17,11 +17,11 @@ from fabkit.build import manifest as manifests
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import targets_for
 from fabkit.cli import main
-from fabkit.core.files import LOCK_NAME, folder_lock
+from fabkit.core.staging import LOCK_NAME, folder_lock
 from fabkit.jobs.parallel import all_cores
-from fabkit.model.accessory import profile_as_made
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import dump_profile, load_profile
+from fabkit.profiles.accessory import profile_as_made
+from fabkit.profiles.profile_file import dump_profile, load_profile
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.built import exported as exported_set

@@ -15,9 +15,9 @@ import pytest
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import targets_for
 from fabkit.mesh.files.readers import read_meshes
-from fabkit.model.accessory import printables
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set, shipped_names
 from tests.support.docpages import example
 from tests.support.pairset import model_of
 from tests.support.platefiles import with_prusa

@@ -15,11 +15,11 @@ import pytest
 from fabkit.cli import main
 from fabkit.drawing import draft
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import Printable
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet import book
 from fabkit.printing import magnet_forces
+from fabkit.profiles.accessory import Printable
+from fabkit.profiles.profile import Profile
 from tests.support.built import built
 from tests.support.pairset import PAIR
 from tests.support.platefiles import with_prusa

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from fabkit.certify import Verdict, board, parse, verify
+from fabkit.certify import board, verify
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes.catalog import impossible_shapes_document
@@ -28,6 +29,7 @@ from fabkit.puzzles.snowflakes.search import (
     try_candidates,
     unpack_result,
 )
+from fabkit.sets.library import load_set
 from tests.solve.test_certificate import change_items
 from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
 from tests.support.sketches import corner, domino, flat, squares

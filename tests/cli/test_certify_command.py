@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, problem_document
+from fabkit.sets.library import load_set
 from tests.support.sketches import (
     IMPOSSIBLE,
     SKETCHES,

@@ -15,8 +15,8 @@ import pytest
 from fabkit import __version__
 from fabkit.cli import main
 from fabkit.cli.main import parser
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import layer_groups, layer_names, load_profile, preset_names
+from fabkit.profiles.profile_file import layer_groups, layer_names, load_profile, preset_names
+from fabkit.sets.library import load_set, shipped_names
 
 Capture = pytest.CaptureFixture[str]
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from fabkit.cli import main
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from tests.support.drawings import of_class, root_of, scale_of, shapes, texts
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from shapely import affinity
 
-from fabkit.model.challenges import find_challenge
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines import ENGINES
 from fabkit.solve.engines.engine import Budget, Solution, get_engine

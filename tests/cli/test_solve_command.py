@@ -15,7 +15,7 @@ import shapely
 from shapely import Polygon, union_all
 
 from fabkit.cli import main, report
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.solve.engines import ENGINES
 
 Capture = pytest.CaptureFixture[str]

@@ -17,7 +17,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 
@@ -104,7 +104,7 @@ def test_all_dates_are_counted(capsys: Capture) -> None:
 
 def test_a_family_agrees_with_single_challenges() -> None:
     from fabkit.jobs.run import Pool
-    from fabkit.puzzles.each import EachQuery, solve_each
+    from fabkit.solve.each import EachQuery, solve_each
 
     puzzle = load_set(CALENDAR)
     with Pool() as pool:

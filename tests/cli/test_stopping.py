@@ -147,12 +147,12 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
 
 #: Tells when numba begins to compile.
 TELLING = """
-from fabkit.solve.engines import compiled
-usual = compiled.Kernel.compile
+from fabkit.core import kernels
+usual = kernels.Kernel.compile
 def compile(self, sig):
     print("compiling 0% done", file=sys.stderr, flush=True)
     return usual(self, sig)
-compiled.Kernel.compile = compile
+kernels.Kernel.compile = compile
 """
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fabkit.core.files import Staging
 from fabkit.core.signals import defer_signals
+from fabkit.core.staging import Staging
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 

@@ -16,11 +16,11 @@ from fabkit.drawing.boards.csg import BoardDrawing, section_at
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_all, draft_printable
 from fabkit.drawing.outline import DrawingError
-from fabkit.model.accessory import Accessory, printables
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import Accessory, printables
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set, shipped_names
 
 #: The bed of an A1 mini: 170 mm between its edges.
 SMALL_BED = (

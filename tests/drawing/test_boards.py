@@ -28,13 +28,13 @@ from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import Sections, filled
-from fabkit.model.accessory import LID, Accessory, accessories
-from fabkit.model.challenges import find_challenge
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.profiles.accessory import LID, Accessory, accessories
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from tests.support import analytic
 from tests.support.boardmeshes import cylinder, extruded, socket_places
 from tests.support.pictures import cell_drawn, hexagon, together

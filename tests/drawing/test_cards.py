@@ -23,12 +23,12 @@ from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.outline import DrawingError
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.section import Sections
-from fabkit.model.library import load_set
 from fabkit.model.piece import placements
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, Challenge, Clue, Given, PuzzleSet
 from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.drawings import SVG, of_class, page_mm, rings, root_of, texts
 from tests.support.drawings import area_of as path_area

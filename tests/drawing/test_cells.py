@@ -14,13 +14,14 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.cells import cell_shape_outline
-from fabkit.drawing.draft import FlatDrawing, chamfer_outline, draft_all, draft_flat_piece
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
+from fabkit.drawing.outline import chamfer_outline
 from fabkit.model.lattice import LATTICES, Cell
-from fabkit.model.library import load_set
 from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.profile import CELL_SHAPES, Profile
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile import CELL_SHAPES, Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import analytic, measure

@@ -18,11 +18,11 @@ from fabkit.core.errors import InputError
 from fabkit.drawing.laser import CHORD_TOLERANCE_MM, CutPiece, draft_cut_piece, draft_cut_pieces
 from fabkit.drawing.outline import DrawingError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import analytic, cuts
 from tests.support.cuts import FLAT_SETS, MACHINES, PRESETS
 from tests.support.sketches import cells

@@ -22,11 +22,11 @@ from fabkit.drawing.magnets import assign_poles, poles
 from fabkit.drawing.outline import DrawingError, offset_outline
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.layers import recess_span
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.layers import recess_span
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile, preset_names
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import CheckReport, check
 from fabkit.verify.scan import Scanner, match_profile
 from tests.support import analytic, measure

@@ -15,10 +15,10 @@ from fabkit.drawing.laser import draft_cut_pieces
 from fabkit.drawing.marks import mark_places
 from fabkit.mesh.topology import signed_volume
 from fabkit.model.lattice import LATTICES, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.piece import CROSS, HOLE
-from fabkit.model.profile_file import load_profile
 from fabkit.output.cutting import sheet_svg
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 
 SETS = Path(__file__).parents[1] / "sets"
 NO_MAGNETS = "recess.fit=none"

@@ -14,9 +14,9 @@ from shapely import Polygon
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.outline import inset_ring, offset_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import to_units
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import analytic, cuts
 from tests.support.strategies import cell_sets, outline_of
 

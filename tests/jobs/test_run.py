@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fabkit.core.errors import ExternalError, FabkitError, InputError, install_hint
-from fabkit.core.files import folder_lock
+from fabkit.core.staging import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
 from fabkit.jobs.cluster import ClusterPool
 from fabkit.jobs.run import Task, local_pool, run_tasks

@@ -17,8 +17,8 @@ from fabkit.mesh.part import Balls, Part
 from fabkit.mesh.rules.ball import inspect_balls
 from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile_file import load_profile
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from tests.support import shapes

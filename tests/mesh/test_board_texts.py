@@ -19,12 +19,13 @@ from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.rules.board import inspect_board
-from fabkit.model.accessory import BLOCKER, accessories, printables
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.model.blockers import BLOCKER
 from fabkit.model.puzzle import Label, PuzzleSet
 from fabkit.printing.bom import make_bom
 from fabkit.printing.plate import arrange_plates
+from fabkit.profiles.accessory import accessories, printables
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import check, verify
 from fabkit.verify.scan import Scanner
 
@@ -195,12 +196,7 @@ def test_check_and_verify_find_a_wide_blocker_a_missing_one_and_a_wrong_text() -
     scan = Scanner(meshes, puzzle).scan(20.0)
     report = check(scan, profile)
     rules = {part.key: {finding.rule for finding in part.failed} for part in report.all_parts}
-    assert rules == {
-        "L": set(),
-        "I": set(),
-        BLOCKER: rules[BLOCKER],
-        "tray": {"board-texts"},
-    }
+    assert rules == {"L": set(), "I": set(), BLOCKER: rules[BLOCKER], "tray": {"board-texts"}}
     assert "gap-min" in rules[BLOCKER]
     wrong = [finding for finding in verify(scan, profile).findings if not finding.ok]
     assert [finding.rule for finding in wrong] == ["board-texts"]

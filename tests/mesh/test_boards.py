@@ -28,12 +28,12 @@ from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.board import inspect_board
 from fabkit.mesh.rules.insertion import ball_orientations, insertion_findings
-from fabkit.model.accessory import printables
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.odds import PrinterError, simulate_tolerances, socket_odds, tray_clearance_mm
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import causes, check
 from fabkit.verify.scan import Scanner, match_profile
 from tests.support.ballmeshes import BODIES, IQFIT, Sizes, made, thrown

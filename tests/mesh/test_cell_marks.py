@@ -16,10 +16,10 @@ from fabkit.core.progress import no_progress
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.drawing.marks import CellMark
 from fabkit.mesh.mesh import Mesh, welded
-from fabkit.model.library import load_set
 from fabkit.model.piece import CROSS, DOT, HOLE
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import CheckReport, check
 from fabkit.verify.scan import ScannedSet, Scanner
 from tests.support.faults.kits import printed_mesh

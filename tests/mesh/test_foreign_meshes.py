@@ -33,8 +33,8 @@ from fabkit.mesh.features import find_features
 from fabkit.mesh.identity import Letter, identify, read_letter
 from fabkit.mesh.lattice_fit import FlatFitter
 from fabkit.mesh.part import Part
-from fabkit.model.library import load_set
 from fabkit.model.piece import is_image
+from fabkit.sets.library import load_set
 from fabkit.verify.scan import Scanner
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored

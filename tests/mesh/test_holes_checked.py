@@ -15,9 +15,9 @@ from fabkit.cli import main
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.outline import inset_ring, rings_mm
 from fabkit.mesh.finding import Finding
-from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import check, verify
 from fabkit.verify.scan import Scanner
 from tests.support.faults.kits import CLOSED, PLAIN, TWO_FACED, Kit, printed_mesh, side_by_side

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_setup
 from fabkit.mesh.identity import PeggedPart
@@ -23,10 +23,10 @@ from fabkit.mesh.pegs import on_pegs, peg_findings
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations, insertion_findings
 from fabkit.model.balls import BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell
-from fabkit.model.library import load_set
 from fabkit.model.piece import is_image, normalize_cells
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, to_units
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.challenge_results import ChallengeResult, solve_catalog
 from fabkit.verify.reports import check
 from fabkit.verify.scan import Scanner

@@ -14,9 +14,9 @@ from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_printable
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.accessory import Accessory
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.accessory import Accessory
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.scan import ScannedSet, Scanner
 from tests.support.ballmeshes import body_of_solid, thrown
 from tests.support.faults.kits import written

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fabkit.mesh.files.readers import read_meshes
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import contradictions, load_profile
+from fabkit.profiles.profile_file import contradictions, load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.scan import Scanner
 from tests.support.lookalikes import VARIANTS, lookalike_files
 

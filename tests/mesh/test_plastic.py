@@ -12,11 +12,11 @@ import pytest
 
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.plastic import printed_mm3
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.slicer.program import find_slicer
 from fabkit.printing.slicer.settings import filling_for
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
+from fabkit.profiles.profile_file import load_profile
 from tests.support.platefiles import Printable, box, hollow, with_prusa, write_plate
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from fabkit.mesh.mesh import Mesh, Points
 from fabkit.mesh.section import DOWN, UP, Sections
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.verify.scan import Scanner
 from tests.support.prints import Order
 from tests.support.scans import bodies

@@ -20,14 +20,14 @@ from shapely import affinity
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.entry import entry_of
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Challenge, Entry, Given, PuzzleSet
 from fabkit.output.booklet.book import EDITIONS, render_booklet
 from fabkit.output.booklet.piecepages import form_name
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import NumberedChallenge, number_challenges
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.booklets import TINT, Read, longest_line_mm, silhouette, some
 from tests.support.built import built

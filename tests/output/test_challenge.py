@@ -10,12 +10,12 @@ import pytest
 from shapely import Polygon, affinity, union_all
 
 from fabkit.model.entry import entry_of
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, Given
-from fabkit.model.set_file import read_set
 from fabkit.output.challenge import assembly_steps, challenge_sheet, steps_sheet
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import text_width_mm
+from fabkit.sets.library import load_set
+from fabkit.sets.set_file import read_set
 from tests.support.booklets import silhouette
 from tests.support.drawings import (
     SVG,

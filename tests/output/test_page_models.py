@@ -18,15 +18,15 @@ from shapely import Polygon, affinity
 from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.accessory import printables
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
 from fabkit.output.render.assembly import boards_for_region, piece_placements
 from fabkit.output.web.playdata import play_data
 from fabkit.output.web.viewerdata import models_data, models_script, pack_mesh
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile_file import load_profile
 from fabkit.puzzles.entries import Selection, gather
+from fabkit.sets.library import load_set
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
 CLEARANCE_MM = 0.3

@@ -6,9 +6,9 @@ import numpy as np
 from shapely import Point
 
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.output.pieces import piece_sheet
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support.drawings import of_class, pixels, rings, root_of, shapes, texts
 
 

@@ -14,12 +14,12 @@ from shapely import Point, Polygon
 from fabkit.core.errors import InputError
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set
 from fabkit.model.piece import marked_images, normalize_cells, orientations
 from fabkit.model.puzzle import Given, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import POLICY, Download, page_files, style_sheet
 from fabkit.output.web.playdata import data_script, play_data
+from fabkit.sets.library import load_set
 from fabkit.solve.difficulty import solving_order
 from tests.conftest import ROOT
 from tests.support.drawings import snowflakes

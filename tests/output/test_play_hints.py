@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import placements
 from fabkit.model.puzzle import Given
-from fabkit.output.web.playdata import PieceOrientations
 from fabkit.solve.answer import SOLVED, solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
@@ -44,7 +44,8 @@ class Positions:
         self.solution = dict(self.entry.solution)
         flips = self.puzzle.flips or self.entry.challenge.flips
         self.oriented = {
-            piece.id: PieceOrientations(self.puzzle, piece, flips) for piece in self.puzzle.pieces
+            piece.id: PieceOrientations(self.puzzle.lattice, piece, flips)
+            for piece in self.puzzle.pieces
         }
 
     def page(self, pages: Pages) -> str:

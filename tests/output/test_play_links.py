@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 from tests.support import browser
 from tests.support.playpages import Pages, entries_of, some_of_fridgeiq
 

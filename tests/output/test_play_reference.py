@@ -9,9 +9,9 @@ import pytest
 
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
+from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given
-from fabkit.output.web.playdata import PieceOrientations
 from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.entries import altered
@@ -72,7 +72,7 @@ def test_page_and_model_agree(name: str, only: str) -> None:
     lattice, dice = puzzle.lattice, random.Random(only)
     (ux, _), (vx, vy) = lattice.basis
     oriented = {
-        one.id: PieceOrientations(puzzle, one, puzzle.flips or entry.challenge.flips)
+        one.id: PieceOrientations(puzzle.lattice, one, puzzle.flips or entry.challenge.flips)
         for one in puzzle.pieces
     }
     given = {placed.piece for placed in entry.challenge.given}  # which nobody can move
@@ -134,7 +134,7 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
     place_of = {one.id: place for place, one in enumerate(puzzle.pieces)}
 
     def placed(piece: str, cells: frozenset[tuple[int, int]]) -> list[int]:
-        oriented = PieceOrientations(puzzle, puzzle.piece(piece), flips=True)
+        oriented = PieceOrientations(puzzle.lattice, puzzle.piece(piece), flips=True)
         return [place_of[piece], *(oriented.place(cells, entry.halves) or ())]
 
     swapped = [placed("E", solution["R"]), placed("R", solution["E"])]
@@ -164,8 +164,10 @@ def test_many_spoilers_are_named_but_neither_given_nor_right_pieces() -> None:
     given = {placed.piece for placed in entry.challenge.given}
     free = [piece for piece in ids if piece not in given]
     right, wrong = free[:4], free[4:8]
-    oriented = {piece.id: PieceOrientations(puzzle, piece, puzzle.flips) for piece in puzzle.pieces}
-    places = {piece: oriented[piece].place(cells) or () for piece, cells in entry.solution.items()}
+    places = {
+        piece: PieceOrientations(puzzle.lattice, puzzle.piece(piece), puzzle.flips).place(cells)
+        for piece, cells in entry.solution.items()
+    }
     laid = [[ids.index(piece), *places[piece]] for piece in right]
     for below, above in zip([*right[:3], min(given)], wrong, strict=True):
         laid.append([ids.index(above), 0, *places[below][1:]])

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 
-from fabkit.model.catalog import shipped_entries
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import solution_error
-from fabkit.model.library import load_set
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Challenge, Entry, Result
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget

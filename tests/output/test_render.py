@@ -15,15 +15,15 @@ from PIL import Image
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.placement import place_ball_piece, place_flat_piece
-from fabkit.model.accessory import blockers
+from fabkit.model.blockers import blockers
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import to_units
 from fabkit.output.render import raster
 from fabkit.output.render.assembly import assembled
 from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 
 if TYPE_CHECKING:
     import trimesh

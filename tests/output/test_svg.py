@@ -13,14 +13,14 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from fabkit.core.errors import ExternalError, InputError
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.output import theme as theme_module
 from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import svg_to_png
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import DARK, LIGHT, ROLES, font_path
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import browser
 from tests.support.drawings import SVG, case, page_mm, root_of
 from tests.support.entries import altered

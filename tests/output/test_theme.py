@@ -9,9 +9,9 @@ from itertools import combinations, product
 import pytest
 
 from fabkit.core.colours import ink_on
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.set_file import PALETTE
 from fabkit.output.theme import THEMES, Theme
+from fabkit.sets.library import load_set, shipped_names
+from fabkit.sets.piece_reader import PALETTE
 from tests.support.colours import VISIONS, contrast_ratio, difference, lab, linear, seen
 
 #: Two colours that differ by less, by CIEDE2000, are alike; about four times what is just seen.

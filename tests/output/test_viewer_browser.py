@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 from fabkit.cli import main
-from fabkit.model.accessory import printables
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import browser
 from tests.support.pairset import PAIR
 

@@ -17,9 +17,6 @@ import pytest
 from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_printable
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import (
     MAGNET_WARNING,
     Bom,
@@ -27,6 +24,9 @@ from fabkit.printing.bom import (
     bom_csv,
     make_bom,
 )
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set, shipped_names
 
 INLAY = "label.inlay=letter"
 FRIDGEIQ = load_set("fridgeiq")

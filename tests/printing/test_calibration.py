@@ -26,15 +26,15 @@ from fabkit.drawing.coupon import RUNGS, CouponPlace, coupon_places, rung_mm
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.outline import DrawingError
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import contradictions, load_profile
 from fabkit.printing.calibration import (
     MachineFit,
     Measurement,
     calibrate_profile,
     fit_machine,
 )
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import contradictions, load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import causes, check
 from fabkit.verify.scan import Scanner
 from tests.support import measure

@@ -11,12 +11,12 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.slicer.config import read_config
 from fabkit.printing.slicer.program import find_slicer, run_program
 from fabkit.printing.slicer.settings import needed_settings, parse_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
+from fabkit.profiles.profile_file import load_profile
 from tests.printing.test_slice_command import slicer_of_pairs
 from tests.support.fakeslicer import fake_slicer, gcode
 from tests.support.platefiles import Printable, box, with_prusa, write_plate

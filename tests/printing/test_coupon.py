@@ -21,8 +21,8 @@ from fabkit.cli import main
 from fabkit.drawing.coupon import DEPTH_MM, RUNGS, coupon_parts, coupon_places, fit_test_pieces
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.drawing.glyphs import strokes_are_at_least
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import measure
 from tests.support.booklets import Read, longest_line_mm
 from tests.support.built import built

@@ -12,8 +12,8 @@ import pytest
 from shapely import Point
 
 from fabkit.cli import main
-from fabkit.model.layers import MARK_DIAMETER_MM
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.layers import MARK_DIAMETER_MM
+from fabkit.profiles.profile_file import load_profile
 from tests.support import measure
 from tests.support.platefiles import with_prusa
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from fabkit.drawing.jig import draft_jigs
-from fabkit.model.challenges import find_challenge
-from fabkit.model.library import load_set
 from fabkit.model.piece import placements
-from fabkit.model.profile import POLARITIES
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Given
 from fabkit.printing.magnet_forces import Disc, MagnetForces, magnet_forces, magnet_gap_mm
+from fabkit.profiles.profile import POLARITIES
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 

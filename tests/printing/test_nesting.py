@@ -19,12 +19,12 @@ from shapely import Polygon, affinity, box, get_parts
 
 from fabkit.core.errors import ExternalError, InputError
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.nesting import nest as nesting
 from fabkit.printing.nesting import polygon_nest
 from fabkit.printing.nesting.bin import Bin, Placement, layout_faults
 from fabkit.printing.nesting.nest import nest, nest_by_rectangle
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 
 Shapes = dict[str, Polygon]

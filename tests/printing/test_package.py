@@ -12,12 +12,12 @@ import pytest
 from shapely import LineString, Point
 
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.package3mf import ORCA_PART, PRUSA_PART, pause_parts
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support.platefiles import Printable, hollow, with_prusa, write_plate
 
 FLIPPABLE = load_profile(["flippable"])

@@ -14,9 +14,6 @@ from shapely import MultiPoint, Polygon, affinity, total_bounds
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.nesting.bin import Bin
 from fabkit.printing.plate import (
@@ -28,6 +25,9 @@ from fabkit.printing.plate import (
     plate_document,
     plate_drawing,
 )
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.printing.test_nesting import ENGINES, judge_layout, using
 from tests.support.cuts import FLAT_SETS, PRESETS
 from tests.support.drawings import SVG

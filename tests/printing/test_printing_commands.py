@@ -14,10 +14,10 @@ from fabkit.cli import main
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.topology import signed_volume
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.bom import letter_mm3
 from fabkit.printing.nesting.polygon_nest import is_available
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support.pairset import model_of, objects_of
 
 PAUSE = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"

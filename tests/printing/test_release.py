@@ -12,8 +12,8 @@ import pytest
 from shapely import Point
 
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import measure
 from tests.support.platefiles import with_prusa
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 from tests.support import fakeslicer
 from tests.support.platefiles import with_prusa
 

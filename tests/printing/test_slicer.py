@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fabkit.core.errors import ExternalError, InputError
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.package3mf import pause_parts
 from fabkit.printing.slicer.gcode import read_gcode
 from fabkit.printing.slicer.program import (
@@ -26,6 +25,7 @@ from fabkit.printing.slicer.program import (
 from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint, Feature
+from fabkit.profiles.profile_file import load_profile
 from tests.support.fakeslicer import OPEN_OBJECT, OUTPUT, fake_slicer, gcode
 from tests.support.platefiles import Printable, box, hollow, with_prusa, write_plate
 

@@ -14,12 +14,12 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.errors import ExternalError
-from fabkit.model.challenges import challenge_in_file
 from fabkit.model.entry import LEVELS
-from fabkit.model.library import load_set, shipped_folder
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import generate
 from fabkit.puzzles.graded.grading import Candidate, GradedChallenge
+from fabkit.sets.challenges import challenge_in_file
+from fabkit.sets.library import load_set, shipped_folder
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget

@@ -18,16 +18,16 @@ from fabkit.build.artifacts import Artifacts
 from fabkit.build.booklet import BookletFile, BookletOptions
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_records
 from fabkit.model.entry import LEVELS
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
 from fabkit.output.i18n import load_messages
 from fabkit.output.numbering import number_challenges
 from fabkit.output.web.playdata import play_data
+from fabkit.profiles.profile_file import load_profile
 from fabkit.puzzles.entries import NothingToShowError, Selection, gather, select_solved
+from fabkit.sets.catalog import catalog_records
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.catalogs import snowflakes_of

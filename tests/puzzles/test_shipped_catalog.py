@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_records, shipped_entries
-from fabkit.model.challenge_file import read_list
-from fabkit.model.challenges import find_challenge
-from fabkit.model.library import load_set
+from fabkit.sets.catalog import catalog_records, shipped_entries
+from fabkit.sets.challenge_file import read_list
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, get_engine
@@ -139,7 +139,7 @@ def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:
     """Without counting, which takes longest; the shipped one is not there to be read."""
     moves = "--flips" if flips else "--no-flips"
     hidden = (
-        "import fabkit.model.catalog as c; c.catalog_path = None; "
+        "import fabkit.sets.catalog as c; c.catalog_path = None; "
         "from fabkit.cli import main; raise SystemExit(main())"
     )
     arguments = ["snowflakes", "fridgeiq", moves, "--count-budget", "0", "-o", str(tmp_path), "-q"]

@@ -15,26 +15,27 @@ from typing import Any
 import pytest
 import shapely
 
-from fabkit.certify import parse, verify
+from fabkit.certify import verify
+from fabkit.certify.document import parse
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_text
-from fabkit.model.catalog import (
+from fabkit.core.formats import json_text
+from fabkit.model.entry import LEVEL_SCORES, LEVELS
+from fabkit.model.lattice import Cell
+from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.numbering import number_challenges
+from fabkit.puzzles.entries import Selection, gather, stated_and_generated
+from fabkit.sets.catalog import (
     catalog_records,
     rules_sha256,
     shipped_count,
     shipped_entries,
     snowflake_names,
 )
-from fabkit.model.challenge_file import read_list
-from fabkit.model.challenges import find_challenge, resolve_id
-from fabkit.model.entry import LEVEL_SCORES, LEVELS
-from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Entry, PuzzleSet
-from fabkit.output.i18n import LANGUAGES, load_messages
-from fabkit.output.numbering import number_challenges
-from fabkit.puzzles.entries import Selection, gather, stated_and_generated
+from fabkit.sets.challenge_file import read_list
+from fabkit.sets.challenges import find_challenge, resolve_id
+from fabkit.sets.library import load_set, shipped_names
 from fabkit.solve.answer import solve
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import to_exact_cover
@@ -300,7 +301,7 @@ def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -
     starts = starting_positions(catalog_of("iqfit"))
     stated = deepcopy(next(start for start in starts if start["result"]["minimal"]))
     stated["given"].pop()
-    monkeypatch.setattr("fabkit.model.catalog.catalog_records", lambda *_: (stated,))
+    monkeypatch.setattr("fabkit.sets.catalog.catalog_records", lambda *_: (stated,))
     assert not proved("iqfit", stated["id"], ("search",))
     assert not proved("iqfit", stated["id"], ("sat",))
 
@@ -494,7 +495,7 @@ def test_starts_on_a_board_are_numbered_by_level() -> None:
 
 def test_more_snowflakes_than_names_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = load_set("fridgeiq")
-    monkeypatch.setattr("fabkit.model.catalog._flowers", lambda: {"names": ["Rosa", "Viola"]})
+    monkeypatch.setattr("fabkit.sets.catalog._flowers", lambda: {"names": ["Rosa", "Viola"]})
     names = list(snowflake_names(puzzle).values())
     assert names[:4] == ["Rosa", "Viola", "3", "4"]
     assert names[-1] == str(len(names))

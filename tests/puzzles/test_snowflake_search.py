@@ -9,11 +9,11 @@ from itertools import combinations
 import pytest
 
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.sets.library import load_set
 from tests.support.snowflakesearches import as_piece, by_closure, by_sat, candidates, tasks
 
 SQUARE = LATTICES["square"]

@@ -15,7 +15,7 @@ import pytest
 import shapely
 
 from fabkit.cli import main
-from fabkit.core.files import folder_lock
+from fabkit.core.staging import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import search
 from fabkit.puzzles.snowflakes.tiler import OPEN, Attempt

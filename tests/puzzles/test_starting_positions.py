@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from fabkit.model.entry import LEVELS
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import starting_positions
 from fabkit.puzzles.graded.grading import Candidate, even_shares, grade_candidates
 from fabkit.puzzles.graded.starting_positions import MINIMAL, StartingPositions
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError

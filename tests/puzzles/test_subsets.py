@@ -11,7 +11,6 @@ from shapely.affinity import rotate, translate
 
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell
-from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_to_units
 from fabkit.puzzles.graded.grading import Candidate
@@ -21,6 +20,7 @@ from fabkit.puzzles.graded.subsets import (
     refuse_unsuitable,
     shape_cells,
 )
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget

@@ -27,17 +27,17 @@ from fabkit.mesh.topology import (
 )
 from fabkit.model.balls import BallBody, flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import rings_to_units
 from fabkit.printing.bom import letter_mm3
 from fabkit.printing.slicer.program import find_slicer
 from fabkit.printing.slicer.settings import filling_for
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import ExpectedPrint
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support.platefiles import Printable, with_prusa, write_plate
 
 Points = NDArray[np.float64]

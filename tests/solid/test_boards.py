@@ -10,9 +10,9 @@ from fabkit.drawing.draft import draft_all, draft_printable
 from fabkit.mesh.board_fit import BoardFitter
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.rules.board import inspect_board
-from fabkit.model.accessory import accessories
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.accessory import accessories
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support.ballmeshes import thrown
 
 

@@ -14,8 +14,8 @@ import pytest
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import export
 from fabkit.drawing.draft import draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support import analytic
 from tests.support.prints import NO_PEGS

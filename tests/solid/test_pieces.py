@@ -15,8 +15,8 @@ from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.drawing.outline import chamfer_outline, largest_chamfer_mm
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import analytic, measure
 from tests.support.checks import (
     CHECKS,

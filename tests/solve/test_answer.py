@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabkit.model.challenges import find_challenge
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import count_starts, solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
 from fabkit.solve.engines.engine import Budget

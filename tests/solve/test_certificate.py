@@ -14,11 +14,13 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from fabkit.certify import Verdict, parse, verify
+from fabkit.certify import verify
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict
 from fabkit.core.errors import InputError
-from fabkit.model.challenges import find_challenge
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover

@@ -18,7 +18,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.cli.warm_up import MODULES
-from fabkit.solve.engines.compiled import KERNELS
+from fabkit.core.kernels import KERNELS
 from tests.conftest import ROOT
 from tests.support.pairset import PAIR
 
@@ -75,7 +75,7 @@ def compiled(folder: Path) -> dict[str, int]:
 
 @pytest.mark.integration
 def test_a_second_run_compiles_nothing(installed: Path) -> None:
-    code = "import fabkit; from fabkit.model.library import shipped_folder as pieces;"
+    code = "import fabkit; from fabkit.sets.library import shipped_folder as pieces;"
     out, _ = run(installed, code=f"{code} print(fabkit.__file__, pieces(), sep='\\n')")
     assert [Path(line).is_relative_to(installed) for line in out.splitlines()] == [True, True]
     assert run(installed, *COUNT) == (ANSWER, [])
@@ -83,8 +83,8 @@ def test_a_second_run_compiles_nothing(installed: Path) -> None:
     assert {Path(name).suffix for name in kept} == {".nbi", ".nbc"}
     assert {path.parent.name for path in installed.rglob("*.nb?")} == {"__pycache__"}
     code = (
-        "from fabkit.cli import main; main(); from fabkit.solve.engines import search;"
-        "stats = search._bitmask_search.stats;"
+        "from fabkit.cli import main; main(); from fabkit.solve.engines import bitmask;"
+        "stats = bitmask._bitmask_search.stats;"
         "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
     assert run(installed, *COUNT, code=code) == (f"{ANSWER}1 0\n", [])
@@ -127,10 +127,10 @@ from fabkit.cli import main
 for command in {CALLERS}:
     assert main(command.split() + ["-q"]) == 0, command
 from fabkit.jobs.run import Pool
-from fabkit.model.library import load_set
-from fabkit.puzzles.each import EachQuery, solve_each
+from fabkit.sets.library import load_set
+from fabkit.solve.each import EachQuery, solve_each
 solve_each(EachQuery(load_set("calendar"), "date", "first"), Pool())
-from fabkit.solve.engines.compiled import KERNELS
+from fabkit.core.kernels import KERNELS
 for kernel in KERNELS:
     assert kernel.signatures == [kernel.types], (kernel, kernel.signatures)
     assert not kernel.stats.cache_misses, kernel
@@ -157,7 +157,7 @@ def test_a_warm_up_knows_every_module_with_kernels() -> None:
         path for path in (ROOT / "fabkit").rglob("*.py") if "\n@kernel(" in path.read_text("utf-8")
     ]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in marked}
-    assert names - {"fabkit.solve.engines.compiled"} == {*MODULES}  # which imports that
+    assert names - {"fabkit.solve.engines.option_lists"} == {*MODULES}  # which import that
 
 
 def test_a_warm_up_without_a_place_says_so(
@@ -176,7 +176,7 @@ def test_a_warm_up_without_a_place_says_so(
 # --- one small kernel -------------------------------------------------------------------------------
 
 KERNEL = """
-from fabkit.solve.engines.compiled import ONE, kernel, trailing_zeros
+from fabkit.core.kernels import ONE, kernel, trailing_zeros
 
 @kernel("u8,")
 def lowest(word):

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabkit.cli import main
-from fabkit.model.catalog import shipped_entries
 from fabkit.model.entry import LEVEL_SCORES, LEVELS, entry_of, level_of
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Entry, Given
 from fabkit.puzzles.entries import gather
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.library import load_set, shipped_names
 from fabkit.solve.difficulty import Difficulty, difficulty, solving_order
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.exact_cover import ExactCoverProblem, Option

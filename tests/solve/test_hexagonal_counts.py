@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 import shapely
 
-from fabkit.certify import parse, verify_content
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import verify_content
 from fabkit.cli.main import main
-from fabkit.core.files import json_text
+from fabkit.core.formats import json_text
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet, to_units
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.certificate import make_certificate
 from fabkit.solve.encoding import to_exact_cover

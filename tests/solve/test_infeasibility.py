@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from fabkit.certify import Verdict
+from fabkit.certify.verdict import Verdict
 from fabkit.model.puzzle import Clue, Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
@@ -110,16 +110,8 @@ OBSTACLES = {
         "colouring the cells like a chessboard: the region has 6 coloured cells, but the pieces "
         "can cover 7",
     ),
-    "bars of three": (
-        Sketch(SQUARE, square(4, 4, (0, 1)), bars(5, 3)),
-        "colouring",
-        None,
-    ),
-    "bars of four": (
-        Sketch(SQUARE, square(6, 6), bars(9, 4)),
-        "colouring",
-        None,
-    ),
+    "bars of three": (Sketch(SQUARE, square(4, 4, (0, 1)), bars(5, 3)), "colouring", None),
+    "bars of four": (Sketch(SQUARE, square(6, 6), bars(9, 4)), "colouring", None),
     "quarters": (
         Sketch(
             QUARTER,

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.challenge_file import challenge_record, read_list
 from fabkit.model.entry import entry_of, solution_error
+from fabkit.sets.challenge_file import read_list
+from fabkit.sets.challenge_writer import challenge_record
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Solution
 from fabkit.solve.engines.sat import Sat

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.published import facts, known_counts
 

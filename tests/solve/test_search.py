@@ -10,14 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabkit.model.lattice import LATTICES
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover
+from fabkit.solve.engines.bitmask import BitmaskSearch
 from fabkit.solve.engines.engine import Budget, Engine, Outcome, UnsupportedProblemError
 from fabkit.solve.engines.frontier import Count, Frontier
-from fabkit.solve.engines.search import BitmaskSearch, MrvSearch, Search, symmetry_breaking_kind
+from fabkit.solve.engines.mrv import MrvSearch
+from fabkit.solve.engines.search import Search, symmetry_breaking_kind
 from fabkit.solve.exact_cover import ExactCoverProblem, Option, burnside
 from tests.conftest import ROOT
 from tests.support.algorithm_x import AlgorithmX

@@ -15,8 +15,8 @@ from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.model.entry import LEVELS
-from fabkit.model.library import shipped_folder
 from fabkit.puzzles.entries import gather
+from fabkit.sets.library import shipped_folder
 from fabkit.studio import playing
 from fabkit.studio.project import Project, call_checked
 from tests.output.test_play_accessibility import violations

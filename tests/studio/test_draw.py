@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 from tests.support import browser
 from tests.support.studios import RunningStudio
 

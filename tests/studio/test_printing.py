@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from fabkit.cli import main
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import layer_names, load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile_file import layer_names, load_profile
+from fabkit.sets.library import load_set
 from tests.output.test_page_models import unpacked
 from tests.support.pairset import PAIR
 from tests.support.studios import RunningStudio, running

@@ -10,7 +10,7 @@ import pytest
 
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.model.set_file import read_set
+from fabkit.sets.set_file import read_set
 from tests.studio.test_draw import opened
 from tests.support import browser
 from tests.support.studios import RunningStudio

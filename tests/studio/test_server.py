@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.model.library import shipped_names
+from fabkit.sets.library import shipped_names
 from tests.support.studios import RunningStudio, running
 from tests.support.waiting import wait_until
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from fabkit.cli import main
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile_file import load_profile
 from tests.support import browser
 from tests.support.pairset import PAIR
 from tests.support.studios import RunningStudio, running

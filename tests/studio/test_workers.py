@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from fabkit.model.library import shipped_folder
+from fabkit.sets.library import shipped_folder
 from fabkit.studio.project import Event
 from tests.support.pairset import PAIR
 

@@ -23,7 +23,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.model.profile import Profile
+from fabkit.profiles.profile import Profile
 from tests.conftest import ROOT
 from tests.support.pictures import unit
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.balls import BallBody
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 
 if TYPE_CHECKING:
     from manifold3d import Manifold

@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 STORE = Path(os.environ.get("FABKIT_TEST_STORE") or ROOT / ".pytest_cache" / "built")
 KEPT_OF_A_NAME = 3
 #: What shapes an STL file.
-SOLID_PACKAGES = ("core", "model", "drawing", "solid")
+SOLID_PACKAGES = ("core", "model", "profiles", "sets", "drawing", "solid")
 
 
 def built(

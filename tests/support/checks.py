@@ -10,7 +10,7 @@ import numpy as np
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.model.profile import Profile
+from fabkit.profiles.profile import Profile
 from tests.support import analytic, measure
 from tests.support.measure import DOWN, UP
 from tests.support.prints import TINY_MM, Print

@@ -12,9 +12,9 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.drawing.laser import CutPiece, draft_cut_pieces
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import analytic
 
 FLAT_SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")

@@ -15,12 +15,12 @@ from PIL import Image
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.model.catalog import shipped_entries
-from fabkit.model.challenges import find_challenge
 from fabkit.model.entry import entry_of
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.png import svg_to_png
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.challenges import find_challenge
+from fabkit.sets.library import load_set
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from tests.support.algorithm_x import AlgorithmX

@@ -7,8 +7,8 @@ from pathlib import Path
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import normalize_cells
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.model.set_file import read_set
-from fabkit.model.svg import SvgFolder
+from fabkit.sets.set_file import read_set
+from fabkit.sets.svg import SvgFolder
 
 SQUARE, QUARTER = LATTICES["square"], LATTICES["quarter-square"]
 HEAD = '[set]\nname = "mine"\nlattice = "{lattice}"\nmoves = "rotations"\nunit = "20 mm"\n'

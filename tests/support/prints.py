@@ -11,9 +11,9 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.profile_file import load_profile
+from fabkit.profiles.profile import Profile
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from tests.support import analytic, measure
 
 if TYPE_CHECKING:

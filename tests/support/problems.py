@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.exact_cover import ExactCoverProblem, Option
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.model.lattice import Cell
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
+from fabkit.sets.library import load_set
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.exact_cover import ExactCoverProblem
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.mesh import Mesh
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from fabkit.verify.scan import ScannedSet, Scanner
 from tests.support.built import exported
 from tests.support.prints import Order, Print, print_set

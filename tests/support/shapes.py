@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.mesh.mesh import Mesh, Points
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from tests.support.faults import kits
 from tests.support.prints import Order
 

@@ -18,9 +18,9 @@ from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import ScannedPart
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
-from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Board, Challenge
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set, shipped_names
 from fabkit.verify.challenge_results import (
     ChallengeResult,
     challenges_to_solve,

@@ -16,10 +16,10 @@ from shapely import Point, Polygon
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.mesh.finding import RULES
-from fabkit.model.accessory import printables
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.printing.magnet_forces import magnet_gap_mm
+from fabkit.profiles.accessory import printables
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import CheckReport, check
 from tests.support import analytic, measure
 from tests.support.checks import fit_circle, lettered_faces, thinnest_wall_mm

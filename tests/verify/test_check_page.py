@@ -18,9 +18,9 @@ from shapely import LineString, MultiPoint, Point, Polygon, affinity, box
 from fabkit.core.errors import escape
 from fabkit.drawing.draft import draft_flat_piece
 from fabkit.mesh.files.readers import read_meshes
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile
 from fabkit.output.report import TEMPLATES, CheckSheet, PieceSheet, Row, Section, check_page
+from fabkit.profiles.profile_file import load_profile
+from fabkit.sets.library import load_set
 from fabkit.verify.check_sheet import check_sheet
 from fabkit.verify.reports import check
 from fabkit.verify.scan import Scanner

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.model.library import load_set
+from fabkit.sets.library import load_set
 from tests.support.built import exported
 
 pytestmark = pytest.mark.integration

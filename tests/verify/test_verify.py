@@ -22,9 +22,9 @@ from fabkit.mesh.fitting.assembly import Assembly, assemble
 from fabkit.mesh.mesh import Mesh
 from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
-from fabkit.model.library import load_set
-from fabkit.model.profile_file import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile_file import load_profile, preset_names
+from fabkit.sets.library import load_set
 from fabkit.verify.reports import VerifyReport, check, verify
 from fabkit.verify.scan import Scanner, match_profile
 from tests.support import analytic, foreign

@@ -15,7 +15,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.label import Label
 from fabkit.drawing.outline import PointMm, polygons
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.accessory import Accessory
+from fabkit.profiles.accessory import Accessory
 
 #: Chords in a quarter of a circle; its area is then right to 0.04 %.
 _CHORDS = 32

@@ -18,11 +18,11 @@ from fabkit.drawing.cells import MIN_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
 from fabkit.drawing.marks import mark_places
 from fabkit.drawing.outline import DrawingError, PointMm, mitre_offset, polygons, region_mm
-from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, Accessory, board_kind, has_texts
 from fabkit.model.lattice import Cell
-from fabkit.model.layers import layer_top_mm
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, to_units
+from fabkit.profiles.accessory import HOLES, LID, SOCKETS, TRAY, Accessory, board_kind, has_texts
+from fabkit.profiles.layers import layer_top_mm
+from fabkit.profiles.profile import Profile
 
 #: Minimum thickness of a floor or a lid below a title.
 _BEYOND_TITLE_MM = 0.6
@@ -47,9 +47,9 @@ def size_mm(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> tuple[
         DrawingError: when it is impossible with the profile.
 
     Example:
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.accessory import accessories
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> iqblock = load_set("iqblock")
         >>> profile = load_profile((), (), iqblock.profile_values)
         >>> [size_mm(iqblock, part, profile) for part in accessories(iqblock, profile)]
@@ -85,9 +85,9 @@ def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Bo
             leave them along a channel, or a wall or post would be too thin.
 
     Example:
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.accessory import accessories
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> stars, profile = load_set("iqstars"), load_profile()
         >>> board = draft_board(stars, accessories(stars, profile)[0], profile)
         >>> sockets = board.steps[-1].shapes
@@ -188,9 +188,9 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
         DrawingError: when it is impossible with the profile.
 
     Example:
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.accessory import accessories
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> iqblock, profile = load_set("iqblock"), load_profile()
         >>> lid = draft_lid(iqblock, accessories(iqblock, profile)[1], profile)
         >>> lid.thickness_mm, lid.label.text, lid.label.cap_height_mm
@@ -254,8 +254,8 @@ def draft_card(
         DrawingError: when the unit is so small that lines, marks or the plate vanish.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> block, profile = load_set("iqblock"), load_profile()
         >>> board = block.boards[0]
         >>> given = Given("0", frozenset((x, y) for x in (1, 3, 5, 7) for y in (-1, -3)))

@@ -30,10 +30,10 @@ from fabkit.drawing.outline import (
     mitre_offset,
     polygons,
 )
-from fabkit.model.accessory import HOLES, SOCKETS, board_kind
-from fabkit.model.layers import layer_top_mm
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import HOLES, SOCKETS, board_kind
+from fabkit.profiles.layers import layer_top_mm
+from fabkit.profiles.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ def levels(puzzle: PuzzleSet, profile: Profile, raised_mm: float = 0.0) -> Level
     floor and everything on it are raised by `raised_mm`.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> levels(load_set("iqblock"), load_profile())
         Levels(floor_mm=2.0, rest_mm=2.0, top_mm=9.0, lid_low_mm=9.4)
         >>> levels(load_set("iqstars"), load_profile())
@@ -199,7 +199,7 @@ def build_block(
             corner, or the lid cannot be made.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> tray = build_block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), relieved=False)
         >>> [(step.cuts, step.shapes[0].low_mm, step.shapes[0].high_mm) for step in tray.steps[:2]]
         [(False, 0.0, 9.4), (True, 2.0, 10.4)]

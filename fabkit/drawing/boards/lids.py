@@ -17,8 +17,8 @@ from shapely import Polygon, affinity
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.csg import Prism, Step
 from fabkit.drawing.outline import DrawingError, PointMm
-from fabkit.model.layers import layer_top_mm
-from fabkit.model.profile import Profile
+from fabkit.profiles.layers import layer_top_mm
+from fabkit.profiles.profile import Profile
 
 #: Minimum overlap of the walls over the lid's edges: two lines of a 0.4 mm nozzle.
 _MIN_HOLD_MM = 0.8
@@ -177,7 +177,7 @@ def sliding_lid(across_mm: float, along_mm: float, profile: Profile) -> SlidingL
         DrawingError: when the printer cannot print the dovetail, or it would not hold.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> lid = sliding_lid(80.25, 80.25, load_profile())
         >>> round(lid.across_mm, 2), lid.along_mm, lid.thick_mm
         (81.65, 84.25, 2.0)
@@ -322,7 +322,7 @@ def snapping_lid(across_mm: float, along_mm: float, profile: Profile) -> SnapLid
             more than `MAX_STRAIN`.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> lid = snapping_lid(80.25, 80.25, load_profile())
         >>> round(lid.across_mm, 2), round(lid.outer_across_mm, 2), lid.places_mm
         (84.95, 86.75, (-42.125, 42.125))
@@ -360,7 +360,7 @@ def snap_strain(profile: Profile) -> float:
     joints for plastics: a cantilever of constant thickness).
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> round(snap_strain(load_profile()), 4)
         0.0148
     """
@@ -371,7 +371,7 @@ def min_snap_height_mm(profile: Profile) -> float:
     """Return the least height of a frame at which the tongues do not reach its bottom.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> round(min_snap_height_mm(load_profile()), 2)
         10.81
     """

@@ -32,9 +32,9 @@ from fabkit.drawing.cells import cell_centres
 from fabkit.drawing.glyphs import Lettering, flatten_contour
 from fabkit.drawing.label import Label
 from fabkit.drawing.outline import DrawingError, mitre_offset, polygons
-from fabkit.model.accessory import Accessory, Printable, bed_rooms_mm, printables
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import Accessory, Printable, bed_rooms_mm, printables
+from fabkit.profiles.profile import Profile
 
 #: Widths of dovetails at their ends; the narrowest fits a frame of 4 mm.
 _TAIL_WIDTHS_MM = (12.0, 8.0, 5.0, 2.4)
@@ -86,8 +86,8 @@ def printed_parts(
         InputError: naming every unknown id, or the part that has the id of something else.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> small = ["printer.bed_width=180 mm", "printer.bed_depth=180 mm"]
         >>> iqblock = load_set("iqblock")
         >>> profile = load_profile((), small, iqblock.profile_values)

@@ -18,8 +18,8 @@ from fabkit.drawing.glyphs import Contour, Lettering, strokes_are_at_least
 from fabkit.drawing.label import Label, largest_place, min_height_mm, on_baseline
 from fabkit.drawing.outline import DrawingError, polygons, region_mm
 from fabkit.model.lattice import Lattice
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board
+from fabkit.profiles.profile import Profile
 
 #: Margin inside a cell's edges, in grid units, if the texts are readable with it.
 _MARGIN = 0.1

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.core.errors import InputError, escape, pluralize, quote, truncate
-from fabkit.core.files import read_bytes
+from fabkit.core.parsing import read_bytes
 from fabkit.mesh.manifold import joined
 from fabkit.mesh.mesh import Faces, Mesh, Points, area_vectors, welded
 from fabkit.mesh.topology import Shell, shells

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from fabkit.core.errors import ExternalError, escape
-from fabkit.core.files import zip_bytes
+from fabkit.core.formats import zip_bytes
 from fabkit.mesh.mesh import Mesh
 
 #: Where PrusaSlicer looks for the names and extruders of an object's parts.

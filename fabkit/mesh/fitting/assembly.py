@@ -22,8 +22,8 @@ from fabkit.mesh.part import Part, protrusion_mm
 from fabkit.mesh.placement import OrientedPiece, PosedPiece, placements_on, posed, step_mm
 from fabkit.mesh.rules.insertion import LIFT_MM, ball_orientations
 from fabkit.model.lattice import Cell
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge
+from fabkit.profiles.profile import Profile
 
 #: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
 _END_ZONE_MM = 3.0

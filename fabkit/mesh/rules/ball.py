@@ -21,8 +21,8 @@ from fabkit.mesh.part import Balls, Part, inside_mm, silhouette
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.model.balls import BallError, flat_poses
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 
 
 def inspect_balls(

@@ -43,10 +43,10 @@ from fabkit.mesh.rules.joint import joint_findings
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import mesh_findings, printing_findings
 from fabkit.mesh.section import UP
-from fabkit.model.accessory import HOLES, LID, SOCKETS, TRAY, board_kind, has_texts
 from fabkit.model.lattice import Lattice
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.profiles.accessory import HOLES, LID, SOCKETS, TRAY, board_kind, has_texts
+from fabkit.profiles.profile import Profile
 
 #: Tolerance in mm of diameters, widths and depths.
 TOLERANCE_MM = 0.02

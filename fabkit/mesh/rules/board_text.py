@@ -21,8 +21,8 @@ from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import polygons_by_size
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Label
+from fabkit.profiles.profile import Profile
 
 #: Tolerance in mm of the depth.
 _TOLERANCE_MM = 0.02

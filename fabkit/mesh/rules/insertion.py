@@ -30,8 +30,8 @@ from fabkit.mesh.placement import OrientedPiece, flat_piece, step_mm
 from fabkit.model.balls import flat_poses, rotate_ball
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import normalize_cells
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import to_units
+from fabkit.profiles.profile import Profile
 
 #: A piece is examined this much above its support: the precision of measured heights.
 LIFT_MM = 0.005

@@ -13,7 +13,7 @@ from fabkit.mesh.board_fit import edge_samples, raycast, z_ranges
 from fabkit.mesh.finding import Finding, check_limits
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import near
-from fabkit.model.profile import Profile
+from fabkit.profiles.profile import Profile
 
 #: The tolerance of the gap between two parts (mm).
 _GAP_TOLERANCE_MM = 0.03

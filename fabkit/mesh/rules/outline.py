@@ -22,10 +22,10 @@ from fabkit.mesh.finding import RULES, Finding, check_limits
 from fabkit.mesh.identity import ScannedPart
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import DOWN, UP, polygons_by_size
-from fabkit.model.accessory import cells_leave_gaps
 from fabkit.model.piece import Form
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.accessory import cells_leave_gaps
+from fabkit.profiles.profile import Profile
 
 #: Tolerance of a thickness, chamfer, depth or diameter.
 TOLERANCE_MM = 0.05

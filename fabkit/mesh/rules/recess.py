@@ -17,7 +17,8 @@ from fabkit.mesh.identity import Letter, symmetry_turns
 from fabkit.mesh.part import inside_mm
 from fabkit.mesh.rules.outline import TOLERANCE_MM, Subject, near
 from fabkit.mesh.section import DOWN, UP, filled, holes_in
-from fabkit.model.layers import (
+from fabkit.model.piece import Piece, moves_onto
+from fabkit.profiles.layers import (
     MARK_DIAMETER_MM,
     MAX_AIR_MM,
     beyond_mark_mm,
@@ -25,7 +26,6 @@ from fabkit.model.layers import (
     layer_top_mm,
     mark_span,
 )
-from fabkit.model.piece import Piece, moves_onto
 
 #: Tolerance of the height where a closed recess ends: the print pauses there, at a layer boundary.
 _LAYER_MM = 0.02

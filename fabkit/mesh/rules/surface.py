@@ -23,8 +23,8 @@ from fabkit.mesh.topology import (
     flipped_faces,
     open_edges,
 )
-from fabkit.model.layers import height_as_printed_mm
-from fabkit.model.profile import Profile
+from fabkit.profiles.layers import height_as_printed_mm
+from fabkit.profiles.profile import Profile
 
 #: Files rounded to three decimals or fewer are not checked more exactly.
 _DECIMALS_MM = 1e-3

@@ -9,7 +9,6 @@ from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
 
 from fabkit.core.errors import InputError, escape, join_names, no_such, pluralize
 from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.challengepages import (
     full_size_challenges,
@@ -28,6 +27,7 @@ from fabkit.output.booklet.piecepages import full_size_pieces, piece_overview
 from fabkit.output.i18n import format_count, load_messages
 from fabkit.output.numbering import number_challenges
 from fabkit.output.theme import missing_glyphs_note
+from fabkit.profiles.profile import Profile
 
 #: The editions of a booklet; the first is the default.
 EDITIONS = ("play", "full-size")
@@ -89,8 +89,8 @@ def render_booklet(
             when language, edition or paper is unknown; when the profile does not suit a piece.
 
     Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.sets.library import load_set
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> from fabkit.model.entry import entry_of
         >>> from fabkit.model.puzzle import Challenge
         >>> block = load_set("iqblock")

@@ -21,7 +21,6 @@ from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, P
 from fabkit.core.colours import rgb
 from fabkit.core.errors import truncate
 from fabkit.drawing.draft import FlatDrawing
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.board import size_mm
 from fabkit.output.booklet.paper import EDGE_MM, FOOT_MM, HEAD_MM, Size
@@ -40,6 +39,7 @@ from fabkit.output.typeset import (
     truncate_to_width,
     with_no_break_spaces,
 )
+from fabkit.profiles.profile import Profile
 
 #: The margin of texts.
 MARGIN_MM = 12.0

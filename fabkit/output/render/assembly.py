@@ -18,14 +18,15 @@ from fabkit.drawing.outline import region_mm
 from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
 from fabkit.mesh.files.writing3mf import Object3mf
-from fabkit.model.accessory import LID, Accessory, Printable, accessories, blockers
+from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece, marked_at
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector, dot
+from fabkit.profiles.accessory import LID, Accessory, Printable, accessories
+from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout
 
 #: In an exploded view, pieces move outwards by this fraction of their distance from the centre.
@@ -117,8 +118,8 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> Layout:
     """Lay the pieces of a challenge out in rows in front of its region, a cell apart.
 
     Example:
-        >>> from fabkit.model.challenges import find_challenge
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.challenges import find_challenge
+        >>> from fabkit.sets.library import load_set
         >>> block = load_set("iqblock")
         >>> square = find_challenge(block, "square")
         >>> all(square.region.isdisjoint(cells) for cells in lay_out_in_front(block, square).values())

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabkit.model.entry import KINDS
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board, to_units
+from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import Search, estimate_nodes
 from fabkit.solve.infeasibility import find_infeasibility
 
 if TYPE_CHECKING:
-    from fabkit.model.accessory import Printable
     from fabkit.output.render.assembly import Parts
+    from fabkit.profiles.accessory import Printable
 
 #: The larger side of a cover's picture, in pixels.
 _COVER_PIXELS = 1200
@@ -29,7 +29,7 @@ def cover_challenge(puzzle: PuzzleSet, challenges: Sequence[Challenge]) -> Chall
     """Return the challenge with the most pieces; of several, the one closest to a square.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> cover_challenge(fridgeiq, fridgeiq.challenges).id
         'rectangle_10_b'
@@ -56,8 +56,8 @@ def solve_face_up(
         None when a short search finds none; the result does not depend on the machine.
 
     Example:
-        >>> from fabkit.model.challenges import find_challenge
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.challenges import find_challenge
+        >>> from fabkit.sets.library import load_set
         >>> block = load_set("iqblock")
         >>> len(solve_face_up(block, find_challenge(block, "square")))
         8

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fabkit.core.errors import escape
-from fabkit.core.files import shipped_file
+from fabkit.core.parsing import shipped_file
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html

@@ -10,18 +10,19 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
-from fabkit.core.files import SCHEMA_VERSION, json_sha256
+from fabkit.core.formats import SCHEMA_VERSION
+from fabkit.core.hashes import json_sha256
 from fabkit.drawing.marks import mark_places
-from fabkit.model.accessory import blockers
+from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import LEVELS, subdivide
-from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import PLAIN, Form, Marks, Orientation, Piece, looks_at, normalize_cells
+from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.model.orientations import PieceOrientations
+from fabkit.model.piece import PLAIN, Form, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
     Board,
@@ -32,7 +33,6 @@ from fabkit.model.puzzle import (
     rings_to_units,
     to_units,
 )
-from fabkit.model.regions import CellNumbering
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.labels import (
     clearances,
@@ -43,6 +43,7 @@ from fabkit.output.labels import (
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme
+from fabkit.sets.regions import CellNumbering
 from fabkit.solve.difficulty import solving_order
 
 #: The maximum height of a label's capitals, in grid units.
@@ -51,7 +52,6 @@ _CAPITAL = 0.32
 _GIVEN = 0.55
 #: What entries leave out.
 _USUAL = {"kind": "start", "status": "solved", "halves": 1}
-_NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
 
 
 def play_data(
@@ -73,15 +73,16 @@ def play_data(
         ValueError: when given pieces or the solution of an entry are not placements of its pieces.
 
     Example:
-        >>> from fabkit.model.library import load_set
+        >>> from fabkit.sets.library import load_set
         >>> data = play_data(load_set("fridgeiq"), [], 20.0)
         >>> {piece["id"]: len(piece["orientations"]) for piece in data["pieces"] if piece["id"] in "BDN"}
         {'D': 4, 'B': 2, 'N': 4}
     """
     flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
-    pieces = {piece.id: PieceOrientations(puzzle, piece, flips) for piece in puzzle.pieces}
+    pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
     blocker = next(
-        (PieceOrientations(puzzle, piece, flips=True) for piece in blockers(puzzle, "")), None
+        (PieceOrientations(puzzle.lattice, piece, flips=True) for piece in blockers(puzzle, "")),
+        None,
     )
     if language:
         load_messages("page", language)
@@ -102,7 +103,7 @@ def play_data(
         "ball": BALL_DIAMETER_IN_PITCHES if puzzle.made_of_balls else 0,
         "lattice": lattice_data(puzzle.lattice, {1, *(entry.halves for entry in entries)}),
         "levels": list(LEVELS),
-        "pieces": [piece.document() for piece in pieces.values()],
+        "pieces": [_piece_document(puzzle, piece) for piece in pieces.values()],
         "boards": [
             [
                 [
@@ -142,7 +143,7 @@ def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
     next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
-        parts_of_cell = sorted(_split(lattice, [(x, y)], factor))
+        parts_of_cell = sorted(subdivide(lattice, [(x, y)], factor))
         return flat_list((px - factor * x, py - factor * y) for px, py in parts_of_cell)
 
     return {
@@ -382,199 +383,89 @@ def flat_list(points: Iterable[Point]) -> list[int]:
     return list(chain.from_iterable(points))
 
 
-def _split(lattice: Lattice, cells: Iterable[Cell], halves: int) -> frozenset[Cell]:
-    """Split cells for the lattice of an entry; see `Entry.halves`."""
-    return frozenset(cells) if halves == 1 else subdivide(lattice, cells)
-
-
-class PieceOrientations:
-    """The distinct orientations of a piece, ``all``, and the `marks` that each shows; with `flips`, mirror
-    images come last."""
-
-    def __init__(self, puzzle: PuzzleSet, piece: Piece, flips: bool) -> None:
-        self.piece = piece
-        self._puzzle = puzzle
-        self._lattice = lattice = puzzle.lattice
-        self._flips = flips
-        images = dict[tuple[frozenset[Cell], Marks], Orientation]()
-        for flipped in (False, True) if flips else (False,):
-            for index in range(len(piece.forms)):
-                for move in self._moves(flipped):
-                    cells, marks = self._image(index, move)
-                    orientation = Orientation(lattice.name, index, move, cells)
-                    images.setdefault((cells, marks), orientation)
-            if not flipped:
-                self._plain = len(images)
-        self.all = tuple(images.values())
-        self.marks = tuple(marks for _, marks in images)
-        self._places = {image: place for place, image in enumerate(images)}
-        # The rotations of each form, then those of its mirror image if it differs; for symmetric
-        # pieces they repeat.
-        self._sides = self._turns_of_forms(flipped=False)
-        if flips:
-            mirrored = self._turns_of_forms(flipped=True)
-            self._sides += [side for side in mirrored if side[0] >= self._plain]
-
-    def _moves(self, flipped: bool) -> list[Symmetry]:
-        return [move for move in self._lattice.symmetries if move.flipped == flipped]
-
-    def _image(self, form: int, move: Symmetry) -> tuple[frozenset[Cell], Marks]:
-        """Return the cells and marks of a form after a move, with the lattice's anchor at 0."""
-        cells = self.piece.forms[form].cells
-        shown = (self.piece.back if move.flipped else self.piece.marks) if form == 0 else ()
-        dx, dy = self._lattice.anchor(map(move, cells))
-        marks = []
-        for cell, mark in shown:
-            x, y = move(cell)
-            marks.append(((x - dx, y - dy), mark))
-        return normalize_cells(self._lattice, map(move, cells)), tuple(sorted(marks))
-
-    def _turns_of_forms(self, flipped: bool) -> list[list[int]]:
-        return [
-            [self._places[self._image(index, move)] for move in self._moves(flipped)]
-            for index in range(len(self.piece.forms))
-        ]
-
-    def place(
-        self, cells: frozenset[Cell], halves: int = 1, wanted: Mapping[Cell, str] = _NO_MARKS
-    ) -> tuple[int, int, int] | None:
-        """Return the orientation, and the frame vector that moves it onto cells of the lattice with
-        `halves`; None when it does not fit them. See `Entry.halves`.
-
-        Args:
-            wanted: marks that it must show there; see `fabkit.model.piece.marked_at`.
-        """
-        shape = normalize_cells(self._lattice, cells)
-        for number, orientation in enumerate(self.all):
-            parts = _split(self._lattice, orientation.cells, halves)
-            if normalize_cells(self._lattice, parts) != shape:
-                continue
-            (x0, y0), (x1, y1) = min(parts), min(cells)
-            dx, dy = x1 - x0, y1 - y0
-            marks = {(x + dx, y + dy): mark for (x, y), mark in self.marks[number]}
-            if all(
-                marks.get(cell, PLAIN) == mark for cell, mark in wanted.items() if cell in cells
-            ):
-                return number, dx, dy
-        return None
-
-    def document(self) -> dict[str, Any]:
-        """Return the piece and its orientations. Each has its cells and outline with the lattice's
-        anchor at 0, and the orientations that follow: ``left`` and ``right`` by the lattice's smallest
-        rotation, ``over`` when turned over without mirror images, ``flip`` with them."""
-        piece, lattice = self.piece, self._lattice
-        labels = [self._label(form) for form in piece.forms]
-        (x, y), _ = labels[0]
-        below = piece.tone if (round(x), round(y)) in piece.tones else piece.colour
-        documents = []
-        for number, orientation in enumerate(self.all):
-            side = next(side for side in self._sides if number in side)
-            turn = side.index(number)
-            # The label rotates with the piece.
-            (x, y), height = labels[orientation.form]
-            a, b, c, d = orientation.symmetry.doubled
-            dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
-            corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
-            document = {
-                "cells": flat_list(sorted(orientation.cells)),
-                "rings": [flat_list(ring) for ring in orientation.rings],
-                "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
-                "left": side[(turn + 1) % len(side)],
-                "right": side[turn - 1],
-            }
-            document |= self._looks(number)
-            if number < self._plain:
-                document["over"] = self._turned_over(number, flips=False)
-            if self._flips:
-                document["flip"] = self._turned_over(number, flips=True)
-            documents.append(document)
-        return {
-            "id": piece.id,
-            "label": escape(piece.label),
-            "colour": piece.colour,
-            "hue": basic_colour(piece.colour),
-            "tone": piece.tone,
-            "ink": ink_on(below),
-            "markInk": ink_on(piece.colour),
-            "faint": f"light-dark({', '.join(_faint_ink(piece, below, theme) for theme in (LIGHT, DARK))})",
-            "plain": self._plain,
-            "orientations": documents,
+def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> dict[str, Any]:
+    """Return a piece and its orientations. Each has its cells and outline with the lattice's anchor at 0,
+    and its `neighbours`."""
+    piece, lattice = oriented.piece, puzzle.lattice
+    labels = [_label(puzzle, piece, form) for form in piece.forms]
+    (x, y), _ = labels[0]
+    below = piece.tone if (round(x), round(y)) in piece.tones else piece.colour
+    documents = []
+    for number, orientation in enumerate(oriented.all):
+        neighbours = oriented.neighbours(number)
+        # The label rotates with the piece.
+        (x, y), height = labels[orientation.form]
+        a, b, c, d = orientation.symmetry.doubled
+        dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
+        corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
+        document = {
+            "cells": flat_list(sorted(orientation.cells)),
+            "rings": [flat_list(ring) for ring in orientation.rings],
+            "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
+            "left": neighbours["left"],
+            "right": neighbours["right"],
         }
+        documents.append(document | _looks(puzzle, oriented, number) | neighbours)
+    return {
+        "id": piece.id,
+        "label": escape(piece.label),
+        "colour": piece.colour,
+        "hue": basic_colour(piece.colour),
+        "tone": piece.tone,
+        "ink": ink_on(below),
+        "markInk": ink_on(piece.colour),
+        "faint": f"light-dark({', '.join(_faint_ink(piece, below, theme) for theme in (LIGHT, DARK))})",
+        "plain": oriented.plain_count,
+        "orientations": documents,
+    }
 
-    def _looks(self, number: int) -> dict[str, Any]:
-        """Return what an orientation shows: areas in the second colour, marks, and where they are."""
-        orientation, marks = self.all[number], dict(self.marks[number])
-        has_marks = self.piece.marks or self.piece.back
-        shown = {cell: marks.get(cell, PLAIN) for cell in orientation.cells} if has_marks else {}
-        looks = looks_at(self._lattice, self.piece, orientation.cells, self._puzzle.marks, shown)
-        if not looks:
-            return {}
-        document: dict[str, Any] = {}
-        toned = {cell for cell, look in looks.items() if look.startswith("#")}
-        if toned:
-            rings = rings_of_cells(self._lattice, toned)
-            document["tones"] = [flat_list(ring) for ring in rings]
-        by_mark = dict[str, list[Cell]]()
-        for cell, mark in marks.items():
-            by_mark.setdefault(mark, []).append(cell)
-        if by_mark:
-            document["marks"] = {mark: flat_list(cells) for mark, cells in by_mark.items()}
-        spots = [
-            [looks[spot[3][0], spot[3][1]], *spot[:3]]
-            for spot in _spots(self._puzzle, looks.keys() - toned)
-        ]
-        return document | ({"looks": spots} if spots else {})
 
-    def _turned_over(self, orientation: int, flips: bool) -> int:
-        """Return the orientation after turning over; the same when there is no other.
+def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> dict[str, Any]:
+    """Return what an orientation shows: areas in the second colour, marks, and where they are."""
+    piece, lattice = oriented.piece, puzzle.lattice
+    orientation, marks = oriented.all[number], dict(oriented.marks[number])
+    has_marks = piece.marks or piece.back
+    shown = {cell: marks.get(cell, PLAIN) for cell in orientation.cells} if has_marks else {}
+    looks = looks_at(lattice, piece, orientation.cells, puzzle.marks, shown)
+    if not looks:
+        return {}
+    document: dict[str, Any] = {}
+    toned = {cell for cell, look in looks.items() if look.startswith("#")}
+    if toned:
+        rings = rings_of_cells(lattice, toned)
+        document["tones"] = [flat_list(ring) for ring in rings]
+    by_mark = dict[str, list[Cell]]()
+    for cell, mark in marks.items():
+        by_mark.setdefault(mark, []).append(cell)
+    if by_mark:
+        document["marks"] = {mark: flat_list(cells) for mark, cells in by_mark.items()}
+    spots = [
+        [looks[spot[3][0], spot[3][1]], *spot[:3]] for spot in _spots(puzzle, looks.keys() - toned)
+    ]
+    return document | ({"looks": spots} if spots else {})
 
-        With `flips` a flat piece is mirrored from left to right; a ball piece shows its next form.
-        So, with rotations in between, every orientation can be reached.
-        """
-        forms = len(self.piece.forms)
-        if forms == 1:
-            return (
-                self._places[self._image(0, self._mirrored(orientation))] if flips else orientation
-            )
-        sides = self._sides if flips else self._sides[:forms]
-        current = next(place for place, side in enumerate(sides) if orientation in side)
-        return sides[(current + 1) % len(sides)][sides[current].index(orientation)]
 
-    def _mirrored(self, orientation: int) -> Symmetry:
-        """Return the move to an orientation, followed by the mirror from left to right."""
-        mirror = self._lattice.symmetries[len(self._lattice.moves(False))]
-        move = self.all[orientation].symmetry
-        points = [*self._lattice.basis, *self.piece.forms[0].cells]
-        images = [mirror(move(point)) for point in points]
-        return next(
-            other
-            for other in self._lattice.symmetries
-            if other.flipped != move.flipped and [*map(other, points)] == images
-        )
+def _label(puzzle: PuzzleSet, piece: Piece, form: Form) -> tuple[tuple[float, float], float]:
+    """Return the centre of a form's label in frame steps, and the height of its capitals in grid
+    units.
 
-    def _label(self, form: Form) -> tuple[tuple[float, float], float]:
-        """Return the centre of a form's label in frame steps, and the height of its capitals in grid
-        units.
-
-        On balls, and on pieces with marks or squares of two colours, it is centred on a cell, if
-        possible without a mark; else it may be centred on a vertex or an edge.
-        """
-        lattice, piece, cells = self._lattice, self.piece, sorted(form.cells)
-        centres = to_units(lattice, cells)
-        marked = {
-            cell
-            for cell, mark in (*piece.marks, *piece.back)
-            if not self._puzzle.marks[mark].startswith("#")
-        }
-        places = to_units(lattice, [cell for cell in cells if cell not in marked] or cells)
-        if piece.body:
-            free = [BALL_DIAMETER_IN_PITCHES / 2] * len(places)
-        else:
-            if not piece.tones and not marked:
-                edges = {edge for cell in cells for edge in lattice.cell_edges(cell)}
-                places = places + vertices_and_midpoints(to_units(lattice, edge) for edge in edges)
-            places, free = clearances(places, rings_to_units(lattice, form.rings))
-        x, y = (math.fsum(values) / len(cells) for values in zip(*centres, strict=True))
-        (left, up), height = place_label(piece.label, places, free, (x, y), _CAPITAL)
-        ((step_x, step_y),) = to_units(lattice, [(1, 1)])
-        return (left / step_x, up / step_y), height
+    On balls, and on pieces with marks or squares of two colours, it is centred on a cell, if
+    possible without a mark; else it may be centred on a vertex or an edge.
+    """
+    lattice, cells = puzzle.lattice, sorted(form.cells)
+    centres = to_units(lattice, cells)
+    marked = {
+        cell for cell, mark in (*piece.marks, *piece.back) if not puzzle.marks[mark].startswith("#")
+    }
+    places = to_units(lattice, [cell for cell in cells if cell not in marked] or cells)
+    if piece.body:
+        free = [BALL_DIAMETER_IN_PITCHES / 2] * len(places)
+    else:
+        if not piece.tones and not marked:
+            edges = {edge for cell in cells for edge in lattice.cell_edges(cell)}
+            places = places + vertices_and_midpoints(to_units(lattice, edge) for edge in edges)
+        places, free = clearances(places, rings_to_units(lattice, form.rings))
+    x, y = (math.fsum(values) / len(cells) for values in zip(*centres, strict=True))
+    (left, up), height = place_label(piece.label, places, free, (x, y), _CAPITAL)
+    ((step_x, step_y),) = to_units(lattice, [(1, 1)])
+    return (left / step_x, up / step_y), height

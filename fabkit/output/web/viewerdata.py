@@ -17,12 +17,12 @@ from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.placement import Matrix
 from fabkit.mesh.mesh import Faces, Mesh, Points
-from fabkit.model.accessory import LID, Accessory, Printable
 from fabkit.model.lattice import Cell
+from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import PLAIN, Piece
 from fabkit.output.render.assembly import Parts, placement_on
 from fabkit.output.render.scene import corner_normals, face_normals
-from fabkit.output.web.playdata import PieceOrientations
+from fabkit.profiles.accessory import LID, Accessory, Printable
 
 #: The maximum deviation of displayed from printed meshes.
 _COARSE_MM = 0.07
@@ -55,7 +55,7 @@ def models_data(artifacts: Parts, progress: Progress = no_progress) -> dict[str,
         counted(progress, done, len(artifacts.printables), printable.id)
         model = viewer_model(artifacts, printable)
         if isinstance(printable, Piece):
-            oriented = PieceOrientations(artifacts.puzzle, printable, flips=True)
+            oriented = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True)
             model["orientations"] = [
                 _matrix(artifacts, printable, orientation.cells, dict(marks))
                 for orientation, marks in zip(oriented.all, oriented.marks, strict=True)

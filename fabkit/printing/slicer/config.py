@@ -11,9 +11,9 @@ from typing import Any
 from fabkit.core.errors import ErrorList, InputError, escape, quote
 from fabkit.core.parsing import read_text
 from fabkit.core.units import format_mm
-from fabkit.model.profile import Profile
 from fabkit.printing.slicer.settings import parse_settings
 from fabkit.printing.slicer.verdict import Bed
+from fabkit.profiles.profile import Profile
 
 #: Larger files are no configuration.
 _MAX_BYTES = 1024 * 1024

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabkit.core.errors import ExternalError, quote
-from fabkit.core.files import external_errors
+from fabkit.core.staging import external_errors
 
 #: Heights are written with three digits.
 SAME_MM = 0.002

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabkit.core.errors import ExternalError, InputError, escape, quote
-from fabkit.core.files import external_errors, temporary_folder
 from fabkit.core.process import ChildProcess
+from fabkit.core.staging import external_errors, temporary_folder
 
 #: Programs to look for on the PATH, in this order.
 PROGRAM_NAMES = (

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabkit.mesh.plastic import Filling
-from fabkit.model.filaments import TOWER_MARGIN_MM, tower_side_mm
-from fabkit.model.profile import Profile
+from fabkit.profiles.filaments import TOWER_MARGIN_MM, tower_side_mm
+from fabkit.profiles.profile import Profile
 
 #: The settings common to all profiles.
 _BASE = Path(__file__).with_name("fabkit.ini")
@@ -42,7 +42,7 @@ def print_settings(profile: Profile, extruders: int) -> str:
     Of duplicate keys the last one counts. All extruders share one nozzle.
 
     Example:
-        >>> from fabkit.model.profile_file import load_profile
+        >>> from fabkit.profiles.profile_file import load_profile
         >>> lines = print_settings(load_profile(), 2).splitlines()
         >>> [line for line in lines if line.startswith(("bed_shape", "filament_d"))]
         ['bed_shape = 0x0,250x0,250x210,0x210', 'filament_diameter = 1.75,1.75', \

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import ExternalError, InputError, escape, pluralize
-from fabkit.core.files import external_errors, temporary_folder
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.profile import Profile
+from fabkit.core.staging import external_errors, temporary_folder
 from fabkit.printing.slicer.config import PrinterConfig
 from fabkit.printing.slicer.gcode import read_gcode
 from fabkit.printing.slicer.program import ProgramRun, Slicer, run_program
@@ -23,6 +22,7 @@ from fabkit.printing.slicer.verdict import (
     parse_mesh_info,
     parse_warnings,
 )
+from fabkit.profiles.profile import Profile
 
 #: A plate of 16 pieces takes about five seconds.
 TIME_LIMIT_S = 600.0

@@ -15,9 +15,9 @@ from shapely import Polygon, box
 from fabkit.core.errors import escape, pluralize, quote
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.profile import Profile
 from fabkit.printing.slicer.gcode import SAME_MM, Box, Gcode, Layer, PrintedObject
 from fabkit.printing.slicer.program import Slicer
+from fabkit.profiles.profile import Profile
 
 
 @dataclass(frozen=True, order=True)

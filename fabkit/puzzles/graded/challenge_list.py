@@ -8,19 +8,14 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.core.errors import InputError, escape, pluralize, quote
-from fabkit.core.files import (
-    NewerSchemaError,
-    external_errors,
-    json_text,
-    read_json,
-    staged_writes,
-)
-from fabkit.model.challenge_file import challenge_record, solution_record
+from fabkit.core.formats import NewerSchemaError, json_text, read_json
+from fabkit.core.staging import external_errors, staged_writes
 from fabkit.model.entry import LEVELS
-from fabkit.model.library import set_argument
 from fabkit.model.puzzle import PuzzleSet, default_board
 from fabkit.puzzles.graded.generate import UNIQUE_BY, GeneratedChallenges
 from fabkit.puzzles.graded.grading import GradedChallenge
+from fabkit.sets.challenge_writer import challenge_record, solution_record
+from fabkit.sets.library import set_argument
 
 #: The list in the output folder.
 LIST = "challenges.json"

@@ -10,8 +10,6 @@ from typing import Any
 
 from fabkit.core.errors import ExternalError, InputError, did_you_mean, pluralize, quote
 from fabkit.core.progress import Progress
-from fabkit.model.catalog import shipped_entries
-from fabkit.model.challenges import find_challenge
 from fabkit.model.entry import LEVELS
 from fabkit.model.polygon import parts_of_cells
 from fabkit.model.puzzle import Board, Challenge, Family, PuzzleSet, default_board
@@ -28,6 +26,8 @@ from fabkit.puzzles.graded.grading import (
 )
 from fabkit.puzzles.graded.starting_positions import MINIMAL, StartingPositions
 from fabkit.puzzles.graded.subsets import SubsetChallenges, refuse_unsuitable
+from fabkit.sets.catalog import shipped_entries
+from fabkit.sets.challenges import find_challenge
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution
 from fabkit.solve.engines.sat import Sat

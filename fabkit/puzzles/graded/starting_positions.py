@@ -20,13 +20,8 @@ from fabkit.model.puzzle import Given
 from fabkit.puzzles.graded.grading import Candidate, CandidateSource
 from fabkit.solve.encoding import EncodedChallenge
 from fabkit.solve.engines.engine import Budget, Solution
-from fabkit.solve.engines.search import (
-    Search,
-    estimate_nodes,
-    run_in_slices,
-    search_shuffled,
-    start_search,
-)
+from fabkit.solve.engines.search import Search, estimate_nodes, search_shuffled, start_search
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import BoolArray, ExactCoverProblem, Option
 
 MINIMAL = "minimal"

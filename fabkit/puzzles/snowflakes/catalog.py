@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.files import SCHEMA_VERSION, json_text
-from fabkit.model.challenge_file import challenge_record, solution_record
+from fabkit.core.formats import SCHEMA_VERSION, json_text
 from fabkit.model.entry import level_of, subdivide
 from fabkit.model.lattice import Cell
-from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge, piece_document
 from fabkit.puzzles.snowflakes.bound import half_widths
@@ -20,6 +18,8 @@ from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
 from fabkit.puzzles.snowflakes.search import UNKNOWN, CandidateResult, ParityResult
 from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, SOLVED
+from fabkit.sets.challenge_writer import challenge_record, solution_record
+from fabkit.sets.library import set_argument
 
 
 def document(

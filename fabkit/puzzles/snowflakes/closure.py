@@ -35,17 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabkit.core.errors import InputError
+from fabkit.core.kernels import ONE, ZERO, Word, kernel, kernel_helper, popcount, trailing_zeros
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.solve.engines.compiled import (
-    ONE,
-    ZERO,
-    Word,
-    kernel,
-    kernel_helper,
-    popcount,
-    trailing_zeros,
-)
 from fabkit.solve.exact_cover import WORD_BITS, WordArray, bitmasks, to_csr
 
 #: Trees are only computed once the area left is this small; before, there are few sets.

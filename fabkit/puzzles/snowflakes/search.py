@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.core.files import json_sha256
+from fabkit.core.hashes import json_sha256
 from fabkit.core.progress import Progress
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
@@ -30,8 +30,10 @@ from fabkit.puzzles.snowflakes.tiler import IMPOSSIBLE, OPEN, SOLVED, Attempt, T
 from fabkit.solve.answer import count_solutions
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Solution, get_engine
+from fabkit.solve.engines.mrv import MrvSearch
 from fabkit.solve.engines.sat import refutation, to_cnf
-from fabkit.solve.engines.search import MrvSearch, run_in_slices, symmetry_breaking_kind
+from fabkit.solve.engines.search import symmetry_breaking_kind
+from fabkit.solve.engines.tree_search import run_in_slices
 from fabkit.solve.exact_cover import ExactCoverProblem, WordArray
 
 #: Node limit of the first try: a tenth of a second.

@@ -1,6 +1,6 @@
 """Tile candidates with the pieces: a search for each of tens of thousands of candidates.
 
-The search is `fabkit.solve.engines.search.mrv_search`. It records the items branched on, whose replay
+The search is `fabkit.solve.engines.mrv.mrv_search`. It records the items branched on, whose replay
 proves that a candidate is impossible. For small problems most time goes into setting them up, so that
 is compiled as well.
 """
@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fabkit.core.kernels import ONE, ZERO, Word, kernel, kernel_helper
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.encoding import group_identical
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, kernel_helper
-from fabkit.solve.engines.search import mrv_search
+from fabkit.solve.engines.mrv import mrv_search
 from fabkit.solve.exact_cover import ExactCoverProblem, IntArray, Option, bitmasks, to_csr
 
 #: The verdict on a candidate with a tiling.

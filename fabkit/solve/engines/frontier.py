@@ -15,19 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.solve.engines.compiled import (
-    ONE,
-    ZERO,
-    CopyCounter,
-    Word,
-    kernel,
-    kernel_helper,
-    list_index,
-    option_lists,
-    pieces_fit,
-    popcount,
-    trailing_zeros,
-)
+from fabkit.core.kernels import ONE, ZERO, Word, kernel, kernel_helper, popcount, trailing_zeros
 from fabkit.solve.engines.engine import (
     Budget,
     BudgetSpentError,
@@ -35,6 +23,7 @@ from fabkit.solve.engines.engine import (
     Outcome,
     UnsupportedProblemError,
 )
+from fabkit.solve.engines.option_lists import CopyCounter, list_index, option_lists, pieces_fit
 from fabkit.solve.exact_cover import WORD_BITS, ExactCoverProblem, WordArray
 
 #: Memory limit; no count of a printed challenge needs half of it.
@@ -150,7 +139,7 @@ def _expand(  # type: ignore[no-untyped-def]
         slot: the slot to resume at.
         next_row: the option to resume at.
         options: from `option_lists`, with weights in place of positions.
-        counter: see `fabkit.solve.engines.compiled.pieces_fit`.
+        counter: see `fabkit.solve.engines.option_lists.pieces_fit`.
         copies_shift: the shift of the copies in the high word.
         areas: from `ExactCoverProblem.areas`.
         batch: ``batch[step]`` receives the states whose lowest bare cell is ``cell + step``.

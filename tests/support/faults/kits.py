@@ -13,10 +13,10 @@ from fabkit.drawing.draft import FlatDrawing, draft_flat_piece
 from fabkit.mesh.files.readers import read_meshes
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.library import load_set
 from fabkit.model.piece import Piece, orientations
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.profiles.profile import Profile
+from fabkit.sets.library import load_set
 from tests.support.prints import Order
 
 FRIDGEIQ = load_set("fridgeiq")

@@ -23,8 +23,8 @@ from fabkit.drawing.label import Label
 from fabkit.drawing.magnets import Recess, RecessDiameters
 from fabkit.drawing.outline import chamfer_outline, offset_outline
 from fabkit.mesh.mesh import Mesh, welded
-from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.profiles.profile import Profile
 from fabkit.verify.challenge_results import ChallengeResult
 from fabkit.verify.reports import CheckReport, check
 from fabkit.verify.scan import Scanner

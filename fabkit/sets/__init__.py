@@ -1,0 +1,1 @@
+"""Files of sets, challenges and catalogs: read, checked and written."""

@@ -1,0 +1,340 @@
+"""Set files as text: changed without losing comments, and with the lines of errors.
+
+A scan divides valid TOML into blocks, which are headers with their comments and lines. An edit writes
+only the lines and tables that differ.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import tomli_w
+
+from fabkit.core.errors import InputError
+from fabkit.core.parsing import parse_toml
+
+#: A name, and the index of its table in a list; None for a table that is in no list.
+_Step = tuple[str, int | None]
+_Path = tuple[_Step, ...]
+_Table = Mapping[str, Any]
+
+#: The longest line that is written, unless an item of a list is longer.
+_WIDTH = 100
+_INDENT = "  "
+#: Keys whose texts have a line each.
+_ROWS = ("rows", "back", "labels", "groups")
+
+#: A token of valid TOML: a string, a comment, a sign, or what stands between them.
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|"(?:[^"\\]|\\.)*"'
+    r"|'''.*?'{3,5}|'[^']*'"
+    r"|#[^\n]*|[\[\]{},=\n]|[^\s\[\]{},=#\"']+",
+    re.DOTALL,
+)
+#: Comments between tables: right below the table before, apart from both, right above the next.
+_GAP = re.compile(r"(?:((?:[ \t]*#.*\n)*)([ \t]*\n(?:.*\n)*?))?((?:[ \t]*#.*\n)*)\Z")
+#: A step of the place in an error: an index, or a key or the id of a table.
+_PLACE = re.compile(r'\[(\d+)\]|[. ]?(?:"((?:[^"\\]|\\.)*)"|([\w-]+))')
+_LINE_OF_FAULT = re.compile(r"\(at line (\d+), column \d+\)$")
+
+
+def edit_text(text: str, document: Mapping[str, Any]) -> str:
+    """Return the text changed so that it parses to a document.
+
+    Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
+    their ``id``, or else by their content or position. Comments inside a changed list move above its key.
+    A text that cannot be changed in place is written anew: a changed table with dotted keys and a header.
+
+    Raises:
+        InputError: when the text is not TOML, or the document has values that TOML has not.
+    """
+    before = parse_toml(text, "")
+    if _same(before, document):
+        return text
+    source = text.replace("\r\n", "\n")
+    blocks, tail = _scan(source)
+    try:
+        edited = _edited(blocks, (), before, document) + tail
+        if not _parses_to(edited, document):
+            edited = tomli_w.dumps(document)
+    except (TypeError, RecursionError):
+        raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
+    edited = edited if source.startswith("\n") else edited.lstrip("\n")
+    return edited.replace("\n", "\r\n") if "\r\n" in text else edited
+
+
+def line_of(text: str, key: str) -> int:
+    """Return the line of the place in a reader's error, or the nearest that encloses it.
+
+    Args:
+        key: `ErrorDetail.key`, or the whole error. If the text is not TOML, it is not needed.
+    """
+    try:
+        value: Any = parse_toml(text, "")
+    except InputError as error:
+        message = error.errors[0].message
+        if message.endswith("(at end of document)"):
+            return text.rstrip().count("\n") + 1
+        match = _LINE_OF_FAULT.search(message)
+        return int(match[1]) if match else 1
+    places = [*_places(text)]
+    start = 0
+    for depth, match in enumerate(_PLACE.finditer(key.partition(": ")[0])):
+        step: str | int = int(match[1]) if match[1] else match[2] or match[3]
+        if isinstance(value, list) and isinstance(step, str):
+            ids = [item.get("id") if isinstance(item, dict) else None for item in value]
+            step = ids.index(step) if step in ids else step
+        places = [place for place in places if place[0][depth : depth + 1] == (step,)]
+        if not places:
+            break
+        start = places[0][1]
+        value = value[step]
+    return text.count("\n", 0, start) + 1
+
+
+@dataclass
+class _Line:
+    """A key with its value, below comments and blank lines."""
+
+    names: tuple[str, ...]
+    before: str
+    text: str
+    tokens: list[re.Match[str]]
+
+
+@dataclass
+class _Block:
+    """A header with its lines."""
+
+    path: _Path = ()
+    start: int = 0
+    apart: str = ""  # blank lines before, and comments that belong to no table
+    header: str = ""  # with the comments right above
+    lines: list[_Line] = field(default_factory=list)
+    end: str = ""  # comments right below the last line
+
+
+def _scan(text: str) -> tuple[list[_Block], str]:
+    """Return the blocks of valid TOML, first the keys before all headers, and what follows them."""
+    text += "\n\n"  # ends the last line, and the comments right below it
+    blocks = [_Block()]
+    last: dict[tuple[_Path, str], int] = {}  # indices in lists
+    end = 0
+    for tokens in _statements(text):
+        start = text.rfind("\n", 0, tokens[0].start()) + 1
+        gap, end = text[end:start], text.index("\n", tokens[-1].end()) + 1
+        statement = text[start:end]
+        if tokens[0][0] == "[":
+            *parents, name = _names(tomllib.loads(statement))
+            path: _Path = ()
+            for parent in parents:
+                path += ((parent, last.get((path, parent))),)
+            if text.startswith("[[", tokens[0].start()):
+                last[path, name] = last.get((path, name), -1) + 1
+            path += ((name, last.get((path, name))),)
+            blocks[-1].end, apart, comments = _GAP.findall(gap)[0]
+            blocks.append(_Block(path, start, apart, comments + statement))
+        else:
+            equals = next(token.start() for token in tokens if token[0] == "=")
+            names = _names(tomllib.loads(f"{text[start:equals]} = {{}}"))
+            blocks[-1].lines.append(_Line(names, gap, statement, tokens))
+    blocks[-1].end, tail, _ = _GAP.findall(text[end:])[0]
+    return blocks, tail[:-2]
+
+
+def _statements(text: str) -> Iterator[list[re.Match[str]]]:
+    """Yield the tokens of each header, and of each key with its value, without comments."""
+    tokens: list[re.Match[str]] = []
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        if not token[0].startswith(("#", "\n")):
+            tokens.append(token)
+            depth += (token[0] in "[{") - (token[0] in "]}")
+        elif token[0] == "\n" and depth == 0 and tokens:
+            yield tokens
+            tokens = []
+
+
+def _names(table: Any) -> tuple[str, ...]:
+    """Return the names of nested tables, of which each has a single key."""
+    if isinstance(table, dict) and table:
+        [(name, below)] = table.items()
+        return (name, *_names(below))
+    return ()
+
+
+def _places(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """Yield each header, key and item of a list in valid TOML, and where it begins."""
+    for block in _scan(text)[0]:
+        table = tuple(step for pair in block.path for step in pair if step is not None)
+        yield table, block.start
+        for line in block.lines:
+            key = (*table, *line.names)
+            yield key, line.tokens[0].start()
+            depth = index = 0
+            for token, following in pairwise(line.tokens):
+                depth += (token[0] in "[{") - (token[0] in "]}")
+                if depth == 1 and token[0] in "[,":
+                    yield (*key, index), following.start()
+                    index += 1
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return whether two values are equal; a number is neither true nor false."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
+
+
+def _parses_to(text: str, document: Mapping[str, Any]) -> bool:
+    try:
+        return _same(tomllib.loads(text), document)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _tables(table: _Table) -> dict[_Step, _Table]:
+    """Return the tables in a table, and those in its lists of tables."""
+    tables: dict[_Step, _Table] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            tables[name, None] = value
+        elif isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+            tables |= {(name, index): item for index, item in enumerate(value)}
+    return tables
+
+
+def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_Step, _Step | None]:
+    """Return which old table each new one comes from: of equal id, equal, or else in the same place."""
+    unused: dict[object, list[_Step | None]] = defaultdict(list)
+    for step, table in old.items():
+        unused[_identity(step, table)].append(step)
+    origins = {step: (unused[_identity(step, new[step])] or [None]).pop(0) for step in new}
+    free = {step for steps in unused.values() for step in steps}
+    return {step: origins[step] or (step if step in free else None) for step in new}
+
+
+def _identity(step: _Step, table: _Table) -> object:
+    return step[0], step[1] is None, json.dumps(table.get("id", table), default=str)
+
+
+def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:
+    """Return the text of a table and all below it, with the differences between two documents."""
+    own = blocks[0] if blocks[0].path == path else _Block(path)
+    slots: dict[_Step, list[_Block]] = {}
+    for block in blocks:
+        if block is not own:
+            slots.setdefault(block.path[len(path)], []).append(block)
+    names = {name for name, _ in slots}
+    if path == ():  # where a table has a header, unless it has a line
+        names |= new.keys() - {line.names[0] for line in own.lines if old[line.names[0]]}
+    old_tables = {step: table for step, table in _tables(old).items() if step in slots}
+    tables = {step: table for step, table in _tables(new).items() if step[0] in names}
+    origins = _origins(old_tables, tables)
+    texts: dict[_Step, list[str]] = {step: [] for step in slots}
+    for name in new:
+        steps = [step for step in tables if step[0] == name]
+        kept = {origins[step] for step in steps}
+        # Tables in another order take the places of each other; new ones follow those before them.
+        places = [place for place in slots if place in kept]
+        place = next((place for place in [*places, *slots] if place[0] == name), (name, None))
+        for step in steps:
+            if origin := origins[step]:
+                place = places.pop(0)
+                text = _edited(slots[origin], (*path, origin), old_tables[origin], tables[step])
+            else:
+                text = _new_table((*path, step), tables[step])
+            texts.setdefault(place, []).append(text)
+    values = {name: new[name] for name in new if name not in {name for name, _ in tables}}
+    text = own.header + _edited_lines(own.lines, values) + own.end
+    if path and not own.header and (text or not any(texts.values())):
+        text = f"\n{_new_table(path, {})}{text}"
+    for step, parts in texts.items():
+        first = slots[step][0] if step in slots else _Block((*path, step), apart="\n")
+        apart = first.apart if first.path == (*path, step) else ""
+        if parts:
+            text += apart + "\n".join(parts)
+        elif apart.strip():
+            text += apart.rstrip() + "\n"
+    return text
+
+
+def _edited_lines(lines: list[_Line], values: _Table) -> str:
+    """Return lines with other values; comments above a key that is removed stay."""
+    old = {line.names: line for line in lines}
+    texts = {names: line.before if line.before.strip() else "" for names, line in old.items()}
+    parents = {names[:depth] for names in old for depth in range(1, len(names))}
+    pending: list[tuple[tuple[str, ...], Any]] = [((name,), values[name]) for name in values]
+    while pending:
+        names, value = pending.pop(0)
+        if names in old:
+            texts[names] = old[names].before + _edited_line(old[names], value)
+        elif names in parents and isinstance(value, Mapping) and value:
+            pending += [((*names, name), item) for name, item in value.items()]
+        else:
+            texts[names] = _statement(names, value)
+    return "".join(texts.values())
+
+
+def _edited_line(line: _Line, value: Any) -> str:
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    text = _statement(line.names, value, indent)
+    if _parses_to(line.text, tomllib.loads(text)):
+        return line.text
+    comments = [token for token in _TOKEN.findall(line.text) if token[0] == "#"]
+    if comments and line.text.endswith(f"{comments[-1]}\n"):
+        text = f"{text[:-1]}  {comments.pop()}\n"
+    return "".join(f"{indent}{comment}\n" for comment in comments) + text
+
+
+def _new_table(path: _Path, table: _Table) -> str:
+    name = ".".join(_key(name) for name, _ in path)
+    header = f"[{name}]\n" if path[-1][1] is None else f"[[{name}]]\n"
+    return header + "".join(_statement([name], value) for name, value in table.items())
+
+
+def _statement(names: Sequence[str], value: Any, indent: str = "") -> str:
+    """Return a key with its value as lines; a table that is too long for a line has dotted keys."""
+    start = f"{indent}{'.'.join(map(_key, names))} = "
+    if isinstance(value, Mapping) and value and len(start + _in_line(value)) > _WIDTH:
+        return "".join(_statement([*names, name], value[name], indent) for name in value)
+    return _written(start, value, indent, names[-1] in _ROWS) + "\n"
+
+
+def _key(name: str) -> str:
+    return tomli_w.dumps({name: 0}).removesuffix(" = 0\n")
+
+
+def _written(text: str, value: Any, indent: str, is_one_a_line: bool = False) -> str:
+    """Return a text with a value after it; a list that is too long for a line is wrapped."""
+    in_line = text + _in_line(value)
+    fits = len(in_line) - in_line.rfind("\n") <= _WIDTH
+    is_one_a_line &= isinstance(value, list) and len(value) > 1
+    if not isinstance(value, list) or not value or (fits and not is_one_a_line):
+        return in_line
+    inner = indent + _INDENT
+    text += "["
+    for item in value:
+        joined = f"{text} {_in_line(item)},"
+        if is_one_a_line or text[-1] == "[" or len(joined) - joined.rfind("\n") > _WIDTH:
+            joined = _written(f"{text}\n{inner}", item, inner) + ","
+        text = joined
+    return f"{text}\n{indent}]"
+
+
+def _in_line(value: Any) -> str:
+    if isinstance(value, Mapping):
+        items = ", ".join(f"{_key(name)} = {_in_line(item)}" for name, item in value.items())
+        return f"{{ {items} }}" if items else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_in_line, value))}]"
+    return tomli_w.dumps({"k": value}).removeprefix("k = ").removesuffix("\n")
