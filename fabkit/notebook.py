@@ -169,12 +169,13 @@ class PieceView:
             >>> load_set("fridgeiq")["Q"].solid().isValid()
             True
         """
-        from fabkit.build.artifacts import Artifacts, library_failures
+        from fabkit.build.artifacts import Artifacts
+        from fabkit.core.errors import library_failures
 
         profile = self.profile
         if profiles or settings:
             profile = load_profile(profiles, settings, self.puzzle.profile_values)
-        with library_failures(f"the solid of {self.id}"):
+        with library_failures(lambda: f"the solid of {self.id}"):
             return Artifacts(self.puzzle, [self.piece], profile).solid(self.piece)
 
     def __repr__(self) -> str:

@@ -13,11 +13,11 @@ from typing import Any
 from merged_catalog import merge_catalogs
 
 from fabkit import __version__
-from fabkit.build.entries import gather
 from fabkit.core.formats import read_json
 from fabkit.core.staging import write_atomically
 from fabkit.model.entry import halved, level_of
 from fabkit.model.puzzle import problem_sha256
+from fabkit.puzzles.entries import gather
 from fabkit.puzzles.snowflakes.catalog import text
 from fabkit.sets.catalog import (
     catalog_path,

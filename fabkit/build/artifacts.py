@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import ExternalError, FabkitError, InputError, escape
+from fabkit.core.errors import InputError
 from fabkit.core.progress import Progress
 from fabkit.core.staging import temporary_folder
 from fabkit.jobs.parallel import Calls
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.profiles.accessory import Printable
-from fabkit.profiles.filaments import filaments_for
+from fabkit.profiles.filaments import filaments_for, in_own_colours
 from fabkit.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -30,15 +30,17 @@ if TYPE_CHECKING:
 
 
 class Artifacts:
-    """Drawings, solids, meshes and layouts of a set's pieces and boards, made on demand and cached.
+    """Drawings, solids, meshes and layouts of a set's pieces and boards, made on demand, each once.
 
     Drawings and layouts raise an InputError when the profile does not suit the printables;
     libraries raise other types, see `library_failures`.
 
     Args:
-        find_stl: returns current STL files, by id, to read meshes from.
-        drawings: the printables in millimetres, by id; drafted here by default.
-        meshes: meshes that are known already, by id.
+        drawings: those that are drafted already.
+        meshes: those that are known already, by id.
+
+    Attributes:
+        stl: current STL files, by id, from which meshes are read; `write_stl` adds to them.
     """
 
     def __init__(
@@ -46,31 +48,54 @@ class Artifacts:
         puzzle: PuzzleSet,
         printables: Sequence[Printable],
         profile: Profile,
-        find_stl: Callable[[], Mapping[str, Path]] = dict,
-        drawings: Mapping[str, PartDrawing] | None = None,
+        drawings: Mapping[Printable, PartDrawing] = MappingProxyType({}),
         meshes: Mapping[str, Mesh] = MappingProxyType({}),
     ) -> None:
         self.puzzle, self.printables, self.profile = puzzle, tuple(printables), profile
-        self._find_stl, self._drafted = find_stl, drawings
-        self._layout: Calls[list[Plate]] | None = None
+        self.stl: dict[str, Path] = {}
+        self._drawings, self._meshes = {**drawings}, {**meshes}
         self._solids: dict[str, Shape] = {}
-        self._meshes: dict[str, Mesh] = {**meshes}
+        self._layout: Calls[list[Plate]] | None = None
+        self._plates: list[Plate] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: without solids, and with the meshes left in their files."""
-        stl = dict(self.__dict__.get("stl", ()))  # a copy: this process goes on writing files
-        left = {"_find_stl": dict, "_solids": {}, "_meshes": {}, "_layout": None}
-        return self.__dict__ | {"stl": stl} | left
+        # This process goes on drafting and writing files.
+        copies = {"stl": dict(self.stl), "_drawings": dict(self._drawings)}
+        return {**vars(self), **copies, "_solids": {}, "_meshes": {}, "_layout": None}
 
-    @cached_property
-    def drawings(self) -> Mapping[str, PartDrawing]:
+    @property
+    def drawings(self) -> dict[str, PartDrawing]:
         """The pieces and accessories in millimetres, by id."""
         from fabkit.drawing.draft import draft_all, draft_printable
 
-        if self._drafted is not None:
-            return self._drafted
-        drawings = draft_all(self.puzzle, self.printables, self.profile, draft_printable)
-        return {drawing.piece: drawing for drawing in drawings}
+        missing = [part for part in self.printables if part not in self._drawings]
+        drafted = draft_all(self.puzzle, missing, self.profile, draft_printable)
+        self._drawings.update(zip(missing, drafted, strict=True))
+        return {part.id: self._drawings[part] for part in self.printables}
+
+    def pictured(
+        self, printables: Sequence[Printable], warn: Callable[[str], None] | None = None
+    ) -> Artifacts:
+        """Return artifacts for pictures: pieces show the set's own colours, chequered ones both,
+        however they are printed. What looks the same as printed is made once for both.
+
+        Args:
+            warn: receives a message on pieces that are drawn without a letter or magnets that
+                cannot be made; without it, these are refused.
+        """
+        profile = replace(in_own_colours(self.profile), tones="inlay")
+        if warn is not None:
+            from fabkit.drawing.draft import draft_for_pictures
+
+            drafted = draft_for_pictures(self.puzzle, printables, profile, warn)
+            drawings = dict(zip(printables, drafted, strict=True))
+            return Artifacts(self.puzzle, printables, profile, drawings)
+        pictured = Artifacts(self.puzzle, printables, profile)
+        pictured.stl, pictured._meshes = self.stl, self._meshes
+        if not profile.has_inlays:  # the colour of letters depends on the filaments
+            pictured._drawings = self._drawings
+        return pictured
 
     def begin_plates(self) -> Calls[list[Plate]]:
         """Begin to lay everything out on the printer's bed, on another core."""
@@ -81,19 +106,20 @@ class Artifacts:
             self._layout = Calls(arrange_plates, [arguments], ["the plates"])
         return self._layout
 
-    @cached_property
+    @property
     def plates(self) -> list[Plate]:
         """The plates: everything laid out on the printer's bed."""
-        return self.begin_plates().results()[0]
+        if self._plates is None:
+            self._plates = self.begin_plates().results()[0]
+        return self._plates
 
     def lay_out(self, progress: Progress) -> list[Plate]:
         """Return the `plates`, laid out in this process with progress, so that it can be stopped."""
         from fabkit.printing.plate import arrange_plates
 
-        if not self.has_plates:
-            drawings = list(self.drawings.values())
-            self.__dict__["plates"] = arrange_plates(drawings, self.profile, progress)
-        return self.plates
+        if self._plates is None:
+            self._plates = arrange_plates(list(self.drawings.values()), self.profile, progress)
+        return self._plates
 
     @cached_property
     def cuts(self) -> dict[str, CutPiece]:
@@ -111,16 +137,6 @@ class Artifacts:
         from fabkit.printing.cut_sheets import nest_cut_sheets
 
         return nest_cut_sheets(list(self.cuts.values()), self.profile)
-
-    @cached_property
-    def stl(self) -> dict[str, Path]:
-        """The STL files, by id; including those written by `write_stl`."""
-        return dict(self._find_stl())
-
-    @property
-    def has_plates(self) -> bool:
-        """Whether `plates` are known."""
-        return "plates" in self.__dict__
 
     def has_meshes(self, printables: Sequence[Printable]) -> bool:
         """Whether all meshes are in files, so that none takes the CAD kernel."""
@@ -195,27 +211,3 @@ def _mesh(shape: Shape) -> Mesh:
             return read_meshes(path)[0]
         except InputError as error:  # not user input: the kernel wrote it
             raise RuntimeError(f"the generated mesh is invalid: {error}") from None
-
-
-@contextlib.contextmanager
-def library_failures(name: str) -> Iterator[None]:
-    """Convert the errors of libraries, which raise other types.
-
-    Raises:
-        ExternalError: instead of the library's error.
-    """
-    try:
-        yield
-    except (FabkitError, OSError, KeyboardInterrupt, MemoryError):
-        raise
-    except ImportError as error:
-        reason = escape(str(error))
-        raise ExternalError(
-            f"cannot make {name}: {reason}; nothing was changed. Reinstall fabkit"
-        ) from error
-    except Exception as error:
-        reason = escape(str(error)) or type(error).__name__
-        raise ExternalError(
-            f"the CAD kernel or another library failed on {name}: {reason}; nothing was changed. Try "
-            "another chamfer or label, and please report the set and profile"
-        ) from error

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
-from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, begin_gathering, select_solved
-from fabkit.build.export import current_stl_files
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, no_progress
-from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.drawing.draft import FlatDrawing
+from fabkit.model.puzzle import Entry
 from fabkit.output.booklet.book import EDITIONS, Booklet, check_edition, render_booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.i18n import LANGUAGES, load_messages
-from fabkit.profiles.profile import Profile
+from fabkit.output.render.cover import cover_picture
+from fabkit.puzzles.entries import Selection, begin_gathering, select_solved
 
 #: The file in an output folder.
 BOOKLET = "booklet.pdf"
@@ -67,8 +67,7 @@ class BookletOptions:
 
 
 def make_booklet(
-    puzzle: PuzzleSet,
-    profile: Profile,
+    artifacts: Artifacts,
     folder: Path,
     options: BookletOptions | None = None,
     progress: Progress = no_progress,
@@ -77,8 +76,7 @@ def make_booklet(
     """Make the booklet of a set.
 
     Args:
-        folder: the set's output folder. It may contain a list of challenges; up-to-date meshes are
-            reused.
+        folder: the set's output folder. It may contain a list of challenges.
         gather_entries: returns the challenges, if that has begun already.
 
     Raises:
@@ -86,6 +84,7 @@ def make_booklet(
             are unknown or unsuitable.
         ExternalError: when a library fails, or files of fabkit are missing.
     """
+    puzzle, profile = artifacts.puzzle, artifacts.profile
     options = options or BookletOptions()
     load_messages("booklet", options.language)  # refuse unknown values before the work
     check_edition(options.edition, options.fold)
@@ -96,12 +95,14 @@ def make_booklet(
     cover = None
     if options.picture:
         progress(0.0, "drawing the cover")
-        find_stl = partial(current_stl_files, folder, puzzle, profile)
-        cover = cover_picture(puzzle, entries, profile, find_stl)
+        cover = cover_picture(puzzle, entries, profile, artifacts.pictured)
     progress(0.0, "laying out the pages")
+    flat = [piece for piece in puzzle.pieces if not piece.body]
+    drawings = artifacts.pictured(flat).drawings.values()
+    drafts = [drawing for drawing in drawings if isinstance(drawing, FlatDrawing)]
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
-        options.fold,
+        options.fold, drafts,
     )  # fmt: skip
     return replace(made, notes=(*notes, *made.notes))
 
@@ -115,8 +116,7 @@ class BookletFile:
         force: also overwrite a foreign file.
     """
 
-    puzzle: PuzzleSet
-    profile: Profile
+    artifacts: Artifacts
     folder: Path
     options: BookletOptions = field(default_factory=BookletOptions)
     always: bool = True
@@ -127,12 +127,13 @@ class BookletFile:
         """Begin to solve and rate its challenges on other cores, unless it is up to date.
 
         Raises:
-            InputError: as `fabkit.build.entries.gather`.
+            InputError: as `fabkit.puzzles.entries.gather`.
         """
-        manifest = read_manifest(self.folder, self.puzzle.name, self.force)
+        puzzle = self.artifacts.puzzle
+        manifest = read_manifest(self.folder, puzzle.name, self.force)
         if not self._target(lambda _: None).is_current(manifest, self.folder):
             selection = self.options.selection
-            self._gather_entries = begin_gathering(self.puzzle, selection, self.folder)
+            self._gather_entries = begin_gathering(puzzle, selection, self.folder)
 
     def update(self, progress: Progress = no_progress) -> Booklet | None:
         """Bring it up to date.
@@ -145,13 +146,13 @@ class BookletFile:
         def write(output_path: OutputPath) -> None:
             made.append(
                 make_booklet(
-                    self.puzzle, self.profile, self.folder, self.options, progress,
-                    self._gather_entries,
+                    self.artifacts, self.folder, self.options, progress, self._gather_entries
                 )
-            )  # fmt: skip
+            )
             output_path(self.options.file_name).write_bytes(made[0].pdf)
 
-        build(self.folder, self.puzzle.name, [self._target(write)], self.force)
+        owner = self.artifacts.puzzle.name
+        build(self.folder, owner, [self._target(write)], self.force)
         return made[0] if made else None
 
     def _target(self, make: Callable[[OutputPath], object]) -> Target:
@@ -160,11 +161,11 @@ class BookletFile:
     @cached_property
     def _recipe(self) -> str:
         """The hash of its inputs before they are read, so that a change in between makes it stale."""
-        options = self.options
+        options, puzzle = self.options, self.artifacts.puzzle
         inputs = {
-            "selection": options.selection.fingerprint(self.puzzle, self.folder),
+            "selection": options.selection.fingerprint(puzzle, self.folder),
             "words": load_messages("booklet", options.language),
             "look": [options.paper, options.picture, options.edition, options.fold],
         }
         text = json_text(inputs)
-        return report_recipe(self.puzzle, self.profile, text, exclude_keys=NOT_SHOWN)
+        return report_recipe(puzzle, self.artifacts.profile, text, exclude_keys=NOT_SHOWN)

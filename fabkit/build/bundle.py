@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.booklet import BOOKLET, BookletFile
-from fabkit.build.entries import Selection
-from fabkit.build.export import PROFILE, export
+from fabkit.build.export import PROFILE, artifacts_in, export
 from fabkit.build.page import make_page
 from fabkit.core.errors import InputError, no_such
 from fabkit.core.formats import zip_bytes
@@ -17,6 +17,7 @@ from fabkit.core.staging import write_atomically
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.profiles.profile import Profile
 from fabkit.profiles.profile_file import dump_profile
+from fabkit.puzzles.entries import Selection
 
 #: The folder of files that go into an archive.
 _FILES = "files"
@@ -51,7 +52,7 @@ def make_bundle(
         name, text = set_file
         contents: Contents = {name: text.encode(), PROFILE: dump_profile(profile).encode()}
     elif kind in _MAKERS:
-        contents = _MAKERS[kind](puzzle, profile, folder, progress)
+        contents = _MAKERS[kind](artifacts_in(folder, puzzle, profile), folder, progress)
     else:
         raise InputError.of("kind", no_such("kind of files", kind, [*BUNDLES]))
     if isinstance(contents, str):
@@ -61,28 +62,26 @@ def make_bundle(
     return path
 
 
-def _export(
-    kind: str, puzzle: PuzzleSet, profile: Profile, folder: Path, progress: Progress
-) -> Contents:
-    done = export(puzzle, profile, [kind], folder, progress=progress)
+def _export(kind: str, artifacts: Artifacts, folder: Path, progress: Progress) -> Contents:
+    done = export(artifacts, [kind], folder, progress=progress)
     if kind != "stl":
-        return f"{puzzle.name}.{kind}"
+        return f"{artifacts.puzzle.name}.{kind}"
     return {Path(name).name: (folder / name).read_bytes() for name in [*done.files, PROFILE]}
 
 
-def _booklet(puzzle: PuzzleSet, profile: Profile, folder: Path, progress: Progress) -> Contents:
-    BookletFile(puzzle, profile, folder, always=False).update(progress)
+def _booklet(artifacts: Artifacts, folder: Path, progress: Progress) -> Contents:
+    BookletFile(artifacts, folder, always=False).update(progress)
     return BOOKLET
 
 
-def _page(puzzle: PuzzleSet, profile: Profile, folder: Path, progress: Progress) -> Contents:
+def _page(artifacts: Artifacts, folder: Path, progress: Progress) -> Contents:
     page = folder / _FILES
-    done = make_page(puzzle, profile, page, Selection(), progress=progress)
+    done = make_page(artifacts, page, Selection(), progress=progress)
     return {name: (page / name).read_bytes() for name in done.files}
 
 
 #: How each kind is made in a folder.
-_MAKERS: dict[str, Callable[[PuzzleSet, Profile, Path, Progress], Contents]] = {
+_MAKERS: dict[str, Callable[[Artifacts, Path, Progress], Contents]] = {
     "3mf": partial(_export, "3mf"),
     "stl": partial(_export, "stl"),
     "step": partial(_export, "step"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import OutputPath, Target, build
 from fabkit.core.errors import InputError, escape, join_names
@@ -17,6 +15,7 @@ from fabkit.drawing.outline import DrawingError
 from fabkit.model.puzzle import Board, Challenge, Entry, PuzzleSet, default_board
 from fabkit.output.card import Card, card_sheets, card_svg
 from fabkit.profiles.profile import Profile
+from fabkit.puzzles.entries import Selection, gather, refuse_unknown_ids, stated_and_generated
 from fabkit.sets.catalog import shipped_entries
 from fabkit.sets.challenge_file import read_challenges
 from fabkit.sets.challenges import one_lattice
@@ -121,8 +120,8 @@ def write_cards(
         for done, drawing in enumerate(drawings):
             name = f"cards/{drawing.piece}.stl"
             counted(progress, done, len(drawings), name)
-            with library_failures(name):
-                write_stl(build_solid(drawing), output_path(name))
+            path = output_path(name)
+            write_stl(build_solid(drawing), path)
 
     built = build(folder, puzzle.name, [Target(("cards/",), "", write)], force)
     return list(built.files), [*warnings, *built.warnings]

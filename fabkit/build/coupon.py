@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.artifacts import library_failures
 from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
@@ -84,15 +83,14 @@ def _write(
     pieces = [] if laser else fit_test_pieces(puzzle, profile)
     places = places_in_order(parts)
     plate = _plate(parts, pieces, profile)
-    with library_failures("the coupon"):
-        if laser:
-            _write_cut(parts[0], output_path)
-        else:
-            drawings = [*(part.drawing() for part in parts), *pieces]
-            info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
-            write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
-        title = f"{puzzle.title}, profile {profile.name}"
-        output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
+    if laser:
+        _write_cut(parts[0], output_path)
+    else:
+        drawings = [*(part.drawing() for part in parts), *pieces]
+        info = PrintInfo(_OWNER, "Coupon", len(drawings), puzzle.credit, puzzle.licence)
+        write_print(info, drawings, profile, "stl", _OWNER, output_path, progress, [plate])
+    title = f"{puzzle.title}, profile {profile.name}"
+    output_path("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
     output_path(TEMPLATE).write_bytes(measurement_csv(places).encode())
     return {
         "set": puzzle.name,

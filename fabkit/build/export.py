@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.manifest import generator_digest, input_digests, profile_digest, read_manifest
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
@@ -242,13 +242,16 @@ class Kind:
 
 
 #: The packages and the libraries that make solids, prints and paths to cut.
-_SOLID = ("model", "drawing", "solid"), ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+_SOLID = (
+    ("model", "profiles", "sets", "drawing", "solid"),
+    ("cadquery", "cadquery-ocp", "shapely", "fonttools"),
+)
 _PRINT = (
     (*_SOLID[0], "mesh", "printing", "output"),
     (*_SOLID[1], "lib3mf", "pillow", "spyrrow", "rectpack"),
 )
 _CUT = (
-    ("model", "drawing", "printing", "output"),
+    ("model", "profiles", "sets", "drawing", "printing", "output"),
     ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack"),
 )
 #: Keys that matter to plates in addition.
@@ -320,7 +323,10 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             )
             recipe = digest(*head, profiles[boards], *title, name, drawings)
             file = _File(how, artifacts, inside, name)
-            targets.append(Target((name,), recipe, file.make, file.prepare, file.begin, kind))
+            meshes = () if kind == "stl" or how.cut else (part.id for part in inside)
+            needs = frozenset(KINDS["stl"].each.format(part_id) for part_id in meshes)
+            make = Target((name,), recipe, file.make, file.prepare, file.begin, needs, kind)
+            targets.append(make)
     return targets
 
 
@@ -334,32 +340,25 @@ class _File:
     name: str
     _begun: Calls[dict[str, bytes]] | None = None
 
-    @property
-    def _is_laid_out(self) -> bool:
-        return self.name == "plates/" or (self.name.endswith(".3mf") and "/" not in self.name)
-
     def prepare(self) -> None:
-        """Draft, lay out and load the CAD kernel, which may raise an `InputError`."""
+        """Draft and lay out, which may raise an `InputError`."""
         artifacts = self.artifacts
-        with library_failures(self.name):
-            if self.how.cut:
-                _ = artifacts.sheets if self.name[-1] == "/" else artifacts.cuts
-            else:
-                _ = artifacts.plates if self._is_laid_out else artifacts.drawings
-            if self.how.make is not None:
+        if self.how.cut:
+            _ = artifacts.sheets if self.name[-1] == "/" else artifacts.cuts
+        elif self.name == "plates/" or (self.name.endswith(".3mf") and "/" not in self.name):
+            artifacts.begin_plates()
+            if not artifacts.has_meshes(self.printables):
                 import fabkit.solid.export  # noqa: F401 - while the plates are laid out
+            _ = artifacts.plates
+        else:
+            _ = artifacts.drawings
 
     def begin(self) -> None:
-        """Begin on another core: with the layout, and with what takes no CAD kernel once meshes and
-        layout are there. A call that waited for the layout could be made while this process does."""
-        is_ready = self.how.cut or self.artifacts.has_meshes(self.printables)
-        if self._is_laid_out:
-            with library_failures(self.name):
-                self.artifacts.begin_plates()
-            is_ready = is_ready and self.artifacts.has_plates
-        if self.how.contents is not None and self._begun is None and is_ready:
-            arguments = self.how.contents, self.artifacts, self.printables, self.name
-            self._begun = Calls(_contents, [arguments], [self.name])
+        """Begin on another core, unless that takes the CAD kernel."""
+        takes_none = self.how.cut or self.artifacts.has_meshes(self.printables)
+        if self.how.contents is not None and takes_none:
+            arguments = self.artifacts, self.printables, self.name
+            self._begun = Calls(self.how.contents, [arguments], [self.name])
 
     def make(self, output_path: OutputPath) -> None:
         """Write it."""
@@ -367,19 +366,11 @@ class _File:
             output_path = partial(output_path, pieces=_notes(self.artifacts, self.printables))
         arguments = self.artifacts, self.printables, self.name
         if self.how.make is not None:
-            with library_failures(self.name):
-                self.how.make(*arguments, output_path)
+            self.how.make(*arguments, output_path)
         elif self._begun is not None:
             write_contents(self._begun.results()[0], output_path)
         elif self.how.contents is not None:
-            write_contents(_contents(self.how.contents, *arguments), output_path)
-
-
-def _contents(
-    how: _Contents, artifacts: Artifacts, printables: Sequence[Printable], name: str
-) -> dict[str, bytes]:
-    with library_failures(name):
-        return how(artifacts, printables, name)
+            write_contents(self.how.contents(*arguments), output_path)
 
 
 def parts_to_print(
@@ -423,11 +414,9 @@ def _drawing(
 
 
 def export(
-    puzzle: PuzzleSet,
-    profile: Profile,
+    artifacts: Artifacts,
     kinds: Sequence[str],
     folder: Path,
-    piece_ids: Sequence[str] = (),
     force: bool = False,
     progress: Progress = no_progress,
 ) -> BuildResult:
@@ -435,21 +424,22 @@ def export(
 
     The profile is written beside them, and not among the files of the result.
     """
-    wanted = parts_to_print(puzzle, profile, piece_ids)
-    find_stl = partial(current_stl_files, folder, puzzle, profile)
-    artifacts = Artifacts(puzzle, wanted, profile, dict if force else find_stl)
+    puzzle, profile, parts = artifacts.puzzle, artifacts.profile, artifacts.printables
+    if force:
+        artifacts.stl.clear()
     targets = targets_for(artifacts, kinds)
     if not targets:
-        ids = ", ".join(printable.id for printable in wanted)
+        ids = ", ".join(part.id for part in parts)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
     text = f"# {profile.name}\n{dump_profile(profile)}"
     write = partial(write_contents, {PROFILE: text})
     beside = Target((PROFILE,), digest(text), write, edited_as=EDITED_PROFILE)
     inputs = input_digests(puzzle, profile)
     built = build(folder, puzzle.name, [*targets, beside], force, progress, inputs)
+    artifacts.stl.update(current_stl_files(folder, artifacts))
     built.warnings += [
         f"board {part.id}: its labels are not on the printed board, whose {part.kind} leave no room"
-        for part in wanted
+        for part in parts
         if isinstance(part, Accessory) and part.kind in (HOLES, SOCKETS) and part.board.labels
         if profile.board_text != "none"
     ]
@@ -478,10 +468,23 @@ def pause_heights_mm(built: BuildResult) -> list[float]:
     return sorted(height for height in heights if height is not None)
 
 
-def current_stl_files(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
+def artifacts_in(
+    folder: Path, puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
+) -> Artifacts:
+    """Return the artifacts of what a set prints, which read the STL files in its output folder that
+    are up to date.
+
+    Raises:
+        InputError: naming every unknown id.
+    """
+    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile, ids), profile)
+    artifacts.stl.update(current_stl_files(folder, artifacts))
+    return artifacts
+
+
+def current_stl_files(folder: Path, artifacts: Artifacts) -> dict[str, Path]:
     """The STL files in an output folder that are up to date, by id."""
-    artifacts = Artifacts(puzzle, parts_to_print(puzzle, profile), profile)
-    manifest = read_manifest(folder, puzzle.name, force=True)
+    manifest = read_manifest(folder, artifacts.puzzle.name, force=True)
     return {
         Path(target.names[0]).stem: folder / target.names[0]
         for target in targets_for(artifacts, ["stl"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import write_print
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import read_report
@@ -71,8 +71,7 @@ def write_jigs(
         single = replace(profile, inlay="none", board_text="none", tones="plain", filaments="1")
         drawings = [jig.drawing for jig in jigs]
         info = PrintInfo(JIG, "Magnet jig", len(jigs))
-        with library_failures("the jigs"):
-            write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
+        write_print(info, drawings, single, JIG, f"{JIG}/plate", output_path, progress)
         output_path(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
         return jig_document(jigs, profile, puzzle)
 

@@ -21,7 +21,8 @@ from fabkit.profiles.profile import SETTINGS, Profile, Setting
 MANIFEST = "manifest.json"
 #: The packages that reports depend on.
 _PACKAGES = (
-    "build", "core", "drawing", "mesh", "model", "output", "printing", "solid", "solve", "verify",
+    "build", "core", "drawing", "mesh", "model", "output", "printing", "profiles", "puzzles", "sets",
+    "solid", "solve", "verify",
 )  # fmt: skip
 #: The libraries that reports depend on.
 _LIBRARIES = (

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import PROFILE
 from fabkit.build.manifest import report_recipe
 from fabkit.build.reports import check_contents, verify_contents, write_contents
@@ -87,8 +88,7 @@ def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Pr
 
 def check_and_verify(
     folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
+    artifacts: Artifacts,
     files: Sequence[str],
     budget_s: float,
     force: bool,
@@ -99,6 +99,7 @@ def check_and_verify(
     Args:
         files: those of the current set; the folder may have others, of former pieces.
     """
+    puzzle, profile = artifacts.puzzle, artifacts.profile
     reports: list[tuple[CheckReport, VerifyReport]] = []
 
     def write(output_path: OutputPath) -> None:
@@ -106,7 +107,9 @@ def check_and_verify(
         scan, _ = load_scan(stl, puzzle, profile, progress, known=True)
         verified = verify(scan, profile, budget_s, progress)
         # Solved and assembled once for both.
-        checked = check(scan, profile, budget_s, progress, answers=verified.challenges)
+        checked = check(
+            scan, profile, budget_s, progress, None, verified.challenges, artifacts.drawings
+        )
         reports.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.assembly_layout import picture_artifacts
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.booklet import NOT_SHOWN
-from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import Selection, gather, select_solved
-from fabkit.build.export import PROFILE, current_stl_files, targets_for
+from fabkit.build.export import PROFILE, targets_for
 from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
-from fabkit.build.page_assets import models_data, models_script
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError
@@ -24,15 +19,16 @@ from fabkit.core.formats import json_text, read_json, zip_bytes
 from fabkit.core.hashes import digest
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.staging import temporary_folder
-from fabkit.drawing.boards.parts import printed_parts
-from fabkit.model.puzzle import Entry, PuzzleSet, default_board
+from fabkit.model.puzzle import Entry, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages
+from fabkit.output.render.cover import cover_picture
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
+from fabkit.output.web.viewerdata import models_data, models_script
 from fabkit.profiles.accessory import printables
 from fabkit.profiles.filaments import in_own_colours
-from fabkit.profiles.profile import Profile
 from fabkit.profiles.profile_file import dump_profile
+from fabkit.puzzles.entries import Selection, gather, select_solved
 from fabkit.sets.library import set_argument
 
 #: Its name in an output folder.
@@ -62,35 +58,23 @@ def page_folder(folder: Path, name: str = PAGE) -> Path:
     return folder / name if others and not is_page else folder
 
 
+@dataclass
 class _PageBuilder:
     """Builds the contents of a page on demand."""
 
-    def __init__(
-        self,
-        puzzle: PuzzleSet,
-        profile: Profile,
-        folder: Path,
-        selection: Selection,
-        language: str,
-        lists_in: Path | None,
-        known: Path | None,
-        shared: str,
-        progress: Progress,
-        room: Path,
-    ) -> None:
-        self.puzzle, self.profile, self.selection = puzzle, profile, selection
-        self.language, self.lists_in, self.shared = language, lists_in, shared
-        self.progress, self.room = progress, room
-        self.prints = Artifacts(
-            puzzle,
-            printed_parts(puzzle, profile),
-            profile,
-            lambda: current_stl_files(known, puzzle, profile) if known else {},
-        )
-        whole = printables(puzzle, in_own_colours(profile))
-        self.pictured = picture_artifacts(puzzle, whole, profile, lambda: self.meshes)
+    prints: Artifacts
+    folder: Path
+    selection: Selection
+    language: str
+    lists_in: Path | None
+    shared: str
+    progress: Progress
+    room: Path
+
+    def __post_init__(self) -> None:
+        self.puzzle, self.profile = self.prints.puzzle, self.prints.profile
         #: The files to print, existing or made now.
-        self.files = {name: folder / name for target in self._files() for name in target.names}
+        self.files = {name: self.folder / name for target in self._files() for name in target.names}
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:
@@ -99,13 +83,12 @@ class _PageBuilder:
         return select_solved(self.puzzle, all_entries, self.selection)
 
     @cached_property
-    def meshes(self) -> Mapping[str, Path]:
+    def meshes(self) -> dict[str, Path]:
         """All STL files: the up-to-date ones of the output folder, and the others made now."""
         for done, printable in enumerate(self.prints.printables):
             if printable.id not in self.prints.stl:
                 counted(self.progress, done, len(self.prints.printables), f"{printable.id}.stl")
-                with library_failures(f"{printable.id}.stl"):
-                    self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
+                self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
         return self.prints.stl
 
     def targets(self) -> list[Target]:
@@ -162,15 +145,18 @@ class _PageBuilder:
         self.files[name].write_bytes(zip_bytes(contents))
 
     def _write_models(self, output_path: OutputPath) -> None:
-        data = models_data(self.pictured, self.progress)
+        _ = self.meshes  # to show the same triangles
+        whole = printables(self.puzzle, in_own_colours(self.profile))
+        data = models_data(self.prints.pictured(whole), self.progress)
         output_path(MODELS).write_text(models_script(data))
 
     def _write_still(self, output_path: OutputPath) -> None:
         from PIL import Image
 
         self.progress(0.0, STILL)
+        _ = self.meshes
         picture = cover_picture(
-            self.puzzle, self.entries[0], self.profile, lambda: self.meshes, background=None
+            self.puzzle, self.entries[0], self.profile, self.prints.pictured, background=None
         )
         with Image.open(io.BytesIO(picture)) as image:
             image.save(output_path(STILL), "WEBP", quality=_QUALITY)
@@ -200,8 +186,7 @@ class _PageBuilder:
 
 
 def make_page(
-    puzzle: PuzzleSet,
-    profile: Profile,
+    artifacts: Artifacts,
     folder: Path,
     selection: Selection,
     language: str = "",
@@ -215,8 +200,7 @@ def make_page(
     Args:
         selection: the challenges it shows.
         language: the initial one; if empty, the reader's own if supported.
-        lists_in: the set's output folder, which may contain a list of challenges; up-to-date meshes
-            there are reused.
+        lists_in: the set's output folder, which may contain a list of challenges.
         force: rebuild every file, and overwrite edited ones.
         shared: the folder of files shared by several pages, such as ``../``; empty for none.
 
@@ -228,12 +212,13 @@ def make_page(
     """
     load_messages("page", language or LANGUAGES[0])  # refuse unknown values before the work
     with temporary_folder() as room:
-        known = None if force else lists_in
+        if force:
+            artifacts.stl.clear()
         maker = _PageBuilder(
-            puzzle, profile, folder, selection, language, lists_in, known, shared, progress, room
+            artifacts, folder, selection, language, lists_in, shared, progress, room
         )
-        inputs = input_digests(puzzle, profile)
-        return build(folder, puzzle.name, maker.targets(), force, progress, inputs)
+        inputs = input_digests(artifacts.puzzle, artifacts.profile)
+        return build(folder, artifacts.puzzle.name, maker.targets(), force, progress, inputs)
 
 
 def static_digest() -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from fabkit.build.entries import Selection
+from fabkit.build.export import artifacts_in
 from fabkit.build.manifest import generator_digest
 from fabkit.build.page import INDEX, SHARED, STILL, make_page, static_digest
 from fabkit.build.reports import write_contents
@@ -20,6 +20,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web.document import SetCard, shared_files, site_files
 from fabkit.profiles.profile import Profile
+from fabkit.puzzles.entries import Selection
 
 #: Its name in the folder of outputs.
 SITE = "site"
@@ -67,8 +68,7 @@ def make_site(
         own = Path("output") / puzzle.name
         selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
-            puzzle,
-            profile,
+            artifacts_in(own, puzzle, profile),
             folder / puzzle.name,
             selection,
             language,

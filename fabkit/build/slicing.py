@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import PLATES, current_stl_files, plate_for_prusaslicer
+from fabkit.build.artifacts import Artifacts
+from fabkit.build.export import PLATES, plate_for_prusaslicer
 from fabkit.build.manifest import read_manifest, report_recipe
 from fabkit.build.reports import read_report, write_reports
 from fabkit.build.targets import OutputPath, Target, build
-from fabkit.core.errors import InputError, escape
+from fabkit.core.errors import InputError, escape, library_failures
 from fabkit.core.formats import json_text
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.staging import temporary_folder
-from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import tone_areas
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.piece import Piece
@@ -58,8 +56,7 @@ def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str
 
 def slice_set(
     folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
+    artifacts: Artifacts,
     slicer: Slicer,
     limit_s: float = TIME_LIMIT_S,
     force: bool = False,
@@ -82,14 +79,13 @@ def slice_set(
         InputError: when the configuration does not suit the plates.
         ExternalError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
+    puzzle, profile = artifacts.puzzle, artifacts.profile
     before = sliced_before(folder, puzzle, profile)
     program = {"slicer": str(slicer), "config": config.document() if config else None}
     if before and before.items() >= program.items() and not force:
         return before, False
 
     def make(output_path: OutputPath) -> None:
-        find_stl = partial(current_stl_files, folder, puzzle, profile)
-        artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile, find_stl)
         drawings = artifacts.drawings
         documents = []
         plates = read_report(folder, PLATES).get("plates")
@@ -110,8 +106,7 @@ def slice_set(
             with temporary_folder() as own:
                 if profile.slicer != PRUSASLICER:
                     model = own / model.name
-                    with library_failures(plate["file"]):
-                        model.write_bytes(plate_for_prusaslicer(artifacts, plate))
+                    model.write_bytes(plate_for_prusaslicer(artifacts, plate))
                 verdict = slice_plate(
                     slicer, model, target, profile, expected, limit_s, config, follow
                 )
@@ -163,7 +158,7 @@ def _document(
     }
 
 
-def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bom:
+def write_bom(folder: Path, artifacts: Artifacts, force: bool = False) -> Bom:
     """Write the bill of materials as ``bom.csv`` and ``bom.json``.
 
     Sizes and volumes are those of the meshes, which are built unless the folder has them.
@@ -172,11 +167,9 @@ def write_bom(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = F
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
         ExternalError: when the folder cannot be written.
     """
-    find_stl = partial(current_stl_files, folder, puzzle, profile)
-    artifacts = Artifacts(puzzle, printed_parts(puzzle, profile), profile, find_stl)
     bom = bom_in(folder, artifacts)
     texts = {"bom.csv": bom_csv(bom), "bom.json": json_text(bom.document())}
-    write_reports(folder, puzzle.name, texts, force=force)
+    write_reports(folder, artifacts.puzzle.name, texts, force=force)
     return bom
 
 
@@ -196,13 +189,14 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
         name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
         sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
         profile = replace(profile, **own["filament"] if own else {})
-    drawings = list(artifacts.drawings.values())
-    with library_failures("the bill of materials"):
+    by_id = artifacts.drawings
+    drawings = list(by_id.values())
+    with library_failures(lambda: "the bill of materials"):
         meshes = {printable.id: artifacts.mesh(printable) for printable in artifacts.printables}
     colours = _second_colours(puzzle, artifacts.printables, drawings, profile)
     note = set_note(puzzle.profile_values, profile)
     filaments = filaments_for(puzzle, profile).colours
-    forces = magnet_forces(puzzle, puzzle.pieces, profile)
+    forces = magnet_forces(puzzle, puzzle.pieces, profile, drawings=by_id)
     return make_bom(
         puzzle.name, drawings, meshes, profile, sliced, colours, note, filaments, forces
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +19,7 @@ from fabkit.build.manifest import (
     pieces_in,
     read_manifest,
 )
-from fabkit.core.errors import ExternalError, InputError, escape
+from fabkit.core.errors import ExternalError, InputError, escape, library_failures
 from fabkit.core.formats import json_text
 from fabkit.core.hashes import sha256
 from fabkit.core.progress import Progress, counted, no_progress
@@ -58,8 +60,9 @@ class Target:
         make: writes them to the paths that it requests. Until its first request nothing is touched,
             and the folder is not locked.
         prepare: checks that may fail, before anything is made.
-        begin: begins to make them on another core, if what they are made from is there; called
-            first of all, and before every target that is made.
+        begin: begins to make them on another core, once everything is prepared and what they need
+            is made.
+        needs: the first names of targets that are made before it begins.
         kind: of a set's files; see `fabkit.build.manifest.ManifestEntry`.
         about: of a report, the folder of the files it covers.
         always: whether they are rebuilt even if up to date.
@@ -71,6 +74,7 @@ class Target:
     make: Callable[[OutputPath], object]
     prepare: Callable[[], object] = lambda: None
     begin: Callable[[], object] = lambda: None
+    needs: frozenset[str] = frozenset()
     kind: str = ""
     about: str = ""
     always: bool = False
@@ -181,9 +185,16 @@ def build(
         }
         _refuse(folder, names, manifest, force)
         for target in stale:
-            target.begin()
-        for target in stale:
-            target.prepare()
+            with library_failures(partial(str, target.names[0])):
+                target.prepare()
+        numbers = {target.names[0]: number for number, target in enumerate(stale)}
+        order = TopologicalSorter(
+            {
+                number: {numbers[name] for name in stale[number].needs & numbers.keys()}
+                for number in numbers.values()
+            }
+        )
+        order.prepare()
         doing = f"cannot write in {escape(str(folder))}"
         with ExitStack() as held, external_errors(doing):
 
@@ -197,13 +208,17 @@ def build(
                     )
                 return held.enter_context(Staging(folder))
 
-            for done, target in enumerate(stale):
-                for later in stale[done:]:
-                    later.begin()
+            ready: list[int] = []
+            for done in range(len(stale)):
+                for number in order.get_ready():
+                    stale[number].begin()
+                    heappush(ready, number)
+                target = stale[number := heappop(ready)]
                 counted(progress, done, len(stale), target.names[0])
                 built.made |= _make(target, manifest, staging)
                 if target.edited_as:
                     _keep_edited(target, folder, manifest, staging(), built)
+                order.done(number)
             progress(1.0, "")
             manifest = _commit(staging(), stale, manifest, inputs, force, built)
     for target in targets:
@@ -222,7 +237,8 @@ def _make(
         staged[name] = staging().path(name), more
         return staged[name][0]
 
-    target.make(output_path)
+    with library_failures(lambda: next(reversed(staged), target.names[0])):
+        target.make(output_path)
     return {
         name: ManifestEntry(
             sha256=sha256(path),

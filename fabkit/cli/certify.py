@@ -11,7 +11,7 @@ from fabkit.cli.options import argument, option
 from fabkit.core.errors import pluralize
 
 if TYPE_CHECKING:
-    from fabkit.certify import Certificate
+    from fabkit.certify.document import Certificate
 
 #: Sums that prove impossibility, by the kind of argument.
 _SUMS = {"area": "the areas do not add up", "colouring": "a colouring does not add up"}
@@ -27,7 +27,8 @@ def certify(
 
     Exit code 1 if it does not hold.
     """
-    from fabkit.certify import Certificate, read, verify
+    from fabkit.certify import verify
+    from fabkit.certify.document import Certificate, read
 
     report = context.report
     start = time.monotonic()

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from fabkit.cli import options
 from fabkit.cli.options import argument, flag, option
@@ -21,6 +21,9 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.profiles.profile import Profile
 from fabkit.profiles.profile_file import layer_names, load_profile
 from fabkit.sets.library import load_set, shipped_names
+
+if TYPE_CHECKING:
+    from fabkit.build.artifacts import Artifacts
 
 #: The exit code when a check fails or there is no solution.
 FAILURE_EXIT = 1
@@ -80,6 +83,13 @@ class Context:
         folder = Path("output") / self.puzzle.name
         options.refuse_file(folder, "the output folder")
         return folder
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """The drawings, solids and meshes of what is printed, each made once by a command."""
+        from fabkit.build.export import artifacts_in
+
+        return artifacts_in(self.folder, self.puzzle, self.profile, self.pieces)
 
     @property
     def elapsed(self) -> str:

@@ -55,10 +55,10 @@ def make(
             if program is not None:
                 with report.progress() as progress:
                     sliced, is_new = slice_set(
-                        folder, puzzle, limits, program, limit_s, force, own, progress
+                        folder, context.artifacts, program, limit_s, force, own, progress
                     )
                 print_slices(sliced, is_new, report)
-            bom = write_bom(folder, puzzle, limits, force)
+            bom = write_bom(folder, context.artifacts, force)
             booklet, notes = _booklet(booklet_file, report)
     for note in bom.notes:
         report.info(note)
@@ -104,7 +104,7 @@ def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
     from fabkit.build.reports import read_report
 
     report, folder, files = context.report, context.folder, list(done.files)
-    arguments = context.puzzle, context.profile, files, context.budget_s, context.force
+    arguments = context.artifacts, files, context.budget_s, context.force
     with report.progress() as progress:
         reports = check_and_verify(folder, *arguments, progress)
     if reports is None:
@@ -118,11 +118,11 @@ def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
 def _begin_booklet(context: Context) -> BookletFile:
     """Begin with the booklet while other files are made."""
     from fabkit.build.booklet import BookletFile, BookletOptions
-    from fabkit.build.entries import Selection
+    from fabkit.puzzles.entries import Selection
 
     options = BookletOptions(Selection(budget_s=context.budget_s))
     force = context.force
-    file = BookletFile(context.puzzle, context.profile, context.folder, options, force, force)
+    file = BookletFile(context.artifacts, context.folder, options, force, force)
     with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
         file.begin()
     return file
@@ -136,7 +136,7 @@ def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, 
         warnings.
     """
     from fabkit.build.booklet import BOOKLET
-    from fabkit.build.entries import NothingToShowError
+    from fabkit.puzzles.entries import NothingToShowError
 
     try:
         with report.progress() as progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +55,10 @@ def picture(
 
     Without a solution, the pieces lie in front of the board, and the exit code is 1.
     """
-    from fabkit.build.assembly_layout import assembled, lay_out_in_front
-    from fabkit.build.cover_image import default_challenge
+    from fabkit.build.artifacts import Artifacts
     from fabkit.jobs.parallel import all_cores
+    from fabkit.output.render.assembly import assembled, lay_out_in_front
+    from fabkit.output.render.cover import default_challenge
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
@@ -70,9 +72,9 @@ def picture(
         chosen,
         solution or lay_out_in_front(puzzle, chosen),
         profile,
+        partial(Artifacts(puzzle, (), profile).pictured, warn=report.warn),
         board=not no_board,
         exploded=exploded,
-        warn=report.warn,
     )
     view = View(width, height, background=None if transparent else "#ffffff")
     with all_cores():
@@ -94,7 +96,7 @@ def picture(
 
 def _solution(challenge: Challenge, context: Context) -> Layout | None:
     """Return a solution of the challenge; if there is none, or none in time, report that."""
-    from fabkit.build.cover_image import solve_face_up
+    from fabkit.output.render.cover import solve_face_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.encoding import to_exact_cover
     from fabkit.solve.engines.engine import Budget

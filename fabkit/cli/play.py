@@ -58,12 +58,12 @@ def booklet(
     Shows the pieces and the challenges by level, with solutions at the back.
     """
     from fabkit.build import booklet as making
-    from fabkit.build.entries import Selection
     from fabkit.jobs.parallel import all_cores
+    from fabkit.puzzles.entries import Selection
 
     selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
-    folder = context.folder
+    folder, artifacts = context.folder, context.artifacts
     wanted = making.BookletOptions(
         selection, language, paper and paper.lower(), not no_picture, edition, fold
     )
@@ -71,11 +71,11 @@ def booklet(
     with all_cores(), report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
             path = own
-            file = making.BookletFile(puzzle, effective, folder, wanted, force=context.force)
+            file = making.BookletFile(artifacts, folder, wanted, force=context.force)
             made = file.update(progress)
             assert made is not None
         else:
-            made = making.make_booklet(puzzle, effective, folder, wanted, progress)
+            made = making.make_booklet(artifacts, folder, wanted, progress)
             write_atomically(path, made.pdf)
     pages = pluralize(made.pages, "page")
     name = made.paper.capitalize()
@@ -132,8 +132,8 @@ def page(
     Open index.html from the disk, or upload the folder to any static host.
     """
     from fabkit.build import page as making
-    from fabkit.build.entries import Selection
     from fabkit.jobs.parallel import all_cores
+    from fabkit.puzzles.entries import Selection
 
     options.exclusive({"SET": sets, "--all": all_sets})
     names = list(shipped_names()) if all_sets else sets or []
@@ -156,7 +156,7 @@ def page(
         folder = making.page_folder(output)
     with all_cores(), report.progress() as progress:
         made = making.make_page(
-            puzzle, effective, folder, selection, language or "", own, context.force, progress
+            context.artifacts, folder, selection, language or "", own, context.force, progress
         )
     index = made.files[making.INDEX]
     _print_files(report, made, pluralize(len(index.challenges), "challenge"))

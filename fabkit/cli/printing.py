@@ -63,9 +63,8 @@ def export_of(context: Context, kinds: Sequence[str]) -> BuildResult:
     """Bring a set's files of some kinds up to date."""
     from fabkit.build.export import export
 
-    puzzle, profile, folder = context.puzzle, context.profile, context.folder
     with context.report.progress() as progress:
-        return export(puzzle, profile, kinds, folder, context.pieces, context.force, progress)
+        return export(context.artifacts, kinds, context.folder, context.force, progress)
 
 
 def _export(kind: str, context: Context) -> None:
@@ -198,13 +197,14 @@ def slice_plates(
     from fabkit.printing.slicer.config import read_config
     from fabkit.printing.slicer.program import find_slicer
 
-    report, puzzle, limits = context.report, context.puzzle, context.profile
-    folder, force = context.folder, context.force
-    own = read_config(config, limits) if config is not None else None
+    report, folder, force = context.report, context.folder, context.force
+    own = read_config(config, context.profile) if config is not None else None
     program = find_slicer(slicer)
     done = export_of(context, ["plates"])
     with context.resumable(), report.progress() as progress:
-        document, is_new = slice_set(folder, puzzle, limits, program, limit_s, force, own, progress)
+        document, is_new = slice_set(
+            folder, context.artifacts, program, limit_s, force, own, progress
+        )
     warn_of_folder(done, context, ["plates"])
     print_slices(document, is_new, report)
     report.info(f"Wrote {folder / 'gcode'} and {folder / 'slice.json'}")
@@ -270,7 +270,7 @@ def bom(context: Context) -> None:
     from fabkit.build.slicing import write_bom
 
     report, folder = context.report, context.folder
-    bom = write_bom(folder, context.puzzle, context.profile, context.force)
+    bom = write_bom(folder, context.artifacts, context.force)
     print_bom(bom, report)
     report.info(f"Wrote {folder / 'bom.csv'} and {folder / 'bom.json'}")
     report.document(bom.document())

@@ -47,8 +47,8 @@ def show(
         challenge_only = {"--solution": solution, "--steps": steps, "--grid": grid}
         options.refuse(challenge_only, "requires a challenge; add --challenge ID or --file FILE")
         return (_show_catalog if catalog else _show_pieces)(context, target)
-    from fabkit.build.entries import find_entry, stated_and_generated
     from fabkit.output.numbering import title_of
+    from fabkit.puzzles.entries import find_entry, stated_and_generated
 
     puzzle = context.puzzle
     with context.report.progress() as on_progress:

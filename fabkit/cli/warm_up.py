@@ -16,7 +16,7 @@ MODULES = (
     "fabkit.solve.engines.frontier",
     "fabkit.puzzles.snowflakes.closure",
     "fabkit.puzzles.snowflakes.tiler",
-    "fabkit.printing.odds",
+    "fabkit.printing.dual_simplex",
 )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +218,27 @@ class ExternalError(FabkitError):
     """An external failure: a full disk, a folder in use, a missing program."""
 
     exit_code = 3
+
+
+@contextmanager
+def library_failures(name: Callable[[], str]) -> Iterator[None]:
+    """Convert the errors of libraries, which raise other types; `name` returns what was being made.
+
+    Raises:
+        ExternalError: instead of the library's error.
+    """
+    try:
+        yield
+    except (FabkitError, OSError, KeyboardInterrupt, MemoryError):
+        raise
+    except ImportError as error:
+        reason = escape(str(error))
+        raise ExternalError(
+            f"cannot make {name()}: {reason}; nothing was changed. Reinstall fabkit"
+        ) from error
+    except Exception as error:
+        reason = escape(str(error)) or type(error).__name__
+        raise ExternalError(
+            f"the CAD kernel or another library failed on {name()}: {reason}; nothing was changed. Try "
+            "another chamfer or label, and please report the set and profile"
+        ) from error

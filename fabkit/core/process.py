@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 from fabkit.core.signals import cleanup_on_signal, defer_signals
 from fabkit.core.staging import external_errors
@@ -32,47 +32,49 @@ class ChildProcess:
     Args:
         command: the program and its arguments.
         doing: ``"cannot start the slicer"``, for the `ExternalError` raised when that fails.
-        task: sent to standard input, which then stays open; None for no input.
         longest_line: longer lines are split.
         options: of `subprocess.Popen`.
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        doing: str,
-        task: bytes | None = None,
-        longest_line: int = -1,
-        **options: Any,
+        self, command: Sequence[str], doing: str, longest_line: int = -1, **options: Any
     ) -> None:
-        self._command = command
-        self._doing = doing
-        self._task = task
-        self._longest_line = longest_line
-        self._options = options
+        self._command, self._doing, self._longest_line = command, doing, longest_line
+        self._options = {"stdin": subprocess.DEVNULL, **options}
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._exchange, daemon=True)
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._stack = contextlib.ExitStack()
 
-    def __enter__(self) -> ChildProcess:
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start it.
+
+        Raises:
+            ExternalError: when that fails.
+        """
         with defer_signals(), external_errors(self._doing):
             self.process = subprocess.Popen(  # noqa: S603 - this Python, or a user's slicer
                 self._command,
-                stdin=subprocess.DEVNULL if self._task is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
                 **self._options,
             )
             self._stack.enter_context(cleanup_on_signal(self.end))
         self._reader.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End it, and give back what it took."""
         self.end()
         self._reader.join(DRAIN_TIMEOUT_S)
         if not self._reader.is_alive():
             for pipe in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):  # part of the task may still be buffered
+                with contextlib.suppress(OSError):  # part of the input may still be buffered
                     if pipe is not None:
                         pipe.close()
         self._stack.close()
@@ -85,12 +87,8 @@ class ChildProcess:
         self.process.kill()
         self.process.wait()
 
-    def _exchange(self) -> None:
-        """Send the task and read lines, in a thread: a full pipe would block the child."""
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):  # it has exited; the caller notices missing answers
-                self.process.stdin.write(self._task or b"")
-                self.process.stdin.flush()
+    def _read(self) -> None:
+        """Read lines, in a thread: a full pipe would block the child."""
         assert self.process.stdout is not None
         while line := self.process.stdout.readline(self._longest_line):
             self._lines.put(line)

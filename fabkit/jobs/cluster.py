@@ -152,7 +152,7 @@ def _by_value() -> Callable[[bytes, str], tuple[str, Any]]:
 
     def perform(call: bytes, version: str) -> tuple[str, Any]:
         from fabkit import __version__ as here
-        from fabkit.jobs.run import call_outcome
+        from fabkit.core.child import call_outcome
 
         # Results of different versions must not be mixed.
         return here, call_outcome(*pickle.loads(call)) if version == here else None  # noqa: S301

@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
-import os
-import pickle
 import queue
 import signal
-import sys
-import traceback
+import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, Self
 
-from fabkit.core.errors import ExternalError, FabkitError, pluralize, quote
-from fabkit.core.process import exit_with_parent
+from fabkit.core.child import ENDED, RESULT, Child
+from fabkit.core.errors import ExternalError, quote
 from fabkit.core.progress import Progress, no_progress
-from fabkit.core.signals import cleanup_on_signal, defer_signals
 from fabkit.jobs.checkpoint import Checkpoint
 
 #: Waiting blocks signal handlers on Windows, so wait in steps of this length.
 POLL_S = 0.2
-#: Silences Python's resource tracker, which warns when this process is killed.
-_SILENT = "ignore:resource_tracker:UserWarning"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A part of a long run: a call whose result is bytes.
+    """A part of a long run: a call, whose result is bytes if it is kept.
 
     The call must be deterministic: after a kill it may be repeated.
 
@@ -45,7 +36,7 @@ class Task:
     """
 
     key: str
-    call: Callable[..., bytes]
+    call: Callable[..., Any]
     arguments: tuple[Any, ...]
     weight: float = 1.0
 
@@ -102,6 +93,23 @@ def run_tasks(
     return [result for result in results.values() if result is not None]
 
 
+class Job(Future[Any]):
+    """A task that somebody makes, and its outcome."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self.task = task
+
+    def make(self) -> None:
+        """Make it in this process."""
+        try:
+            result = self.task.call(*self.task.arguments)
+        except Exception as error:  # raised where the result is asked for
+            self.set_exception(error)
+        else:
+            self.set_result(result)
+
+
 class WorkerLostError(Exception):
     """A task was lost with its worker and must be repeated; the message explains why."""
 
@@ -129,17 +137,20 @@ class Pool:
 
     def submit(self, task: Task) -> Any:
         """Submit a task and return its future."""
-        future: Future[bytes] = Future()
-        future.set_result(task.call(*task.arguments))
-        return future
+        job = Job(task)
+        job.make()
+        return job
 
     def result(self, future: Any, task: Task) -> bytes | BaseException:
-        """Return the `call_outcome` of a finished future, or an `ExternalError` if retrying is useless.
+        """Return the result of a finished future, or the exception that its task raised.
 
         Raises:
             WorkerLostError: when the result was lost and the task should be retried.
         """
-        outcome: bytes | BaseException = future.result()
+        error: BaseException | None = future.exception()
+        if isinstance(error, WorkerLostError):
+            raise error
+        outcome: bytes | BaseException = error or future.result()
         return outcome
 
     def cancel(self, futures: Iterable[Any]) -> None:
@@ -148,24 +159,21 @@ class Pool:
     def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
         """Yield tasks and their results in the order of completion; close it to stop.
 
-        Tasks lost with a worker are resubmitted. A failing task stops the run: results that are
-        already finished are yielded first.
+        A task lost with a worker is repeated after the others. A failing task stops the run:
+        results that are already finished are yielded first.
 
         Raises:
-            ExternalError: when workers fail twice without progress in between.
+            ExternalError: when workers fail twice at a task without progress in between.
             BaseException: whatever a task raised.
         """
         waiting = deque(tasks)
         futures = dict[Any, Task]()
-        lost = list[Task]()
+        lost = set[str]()
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         failure: BaseException | None = None
-        reason = ""
-        idle = 0
-        moved = False
         try:
             while (waiting or futures) and (failure is None or not finished.empty()):
-                while waiting and len(futures) < self.max_pending and not (lost or failure):
+                while waiting and len(futures) < self.max_pending and not failure:
                     future = self.submit(waiting[0])
                     futures[future] = waiting.popleft()
                     future.add_done_callback(finished.put)
@@ -177,47 +185,22 @@ class Pool:
                 try:
                     result = self.result(future, task)
                 except WorkerLostError as error:
-                    reason = str(error)
-                    lost.append(task)
+                    waiting.append(task)
+                    if task.key in lost:
+                        message = f"{error}, twice at the task {quote(task.key)}"
+                        failure = failure or ExternalError(message)
+                    lost.add(task.key)
+                    continue
+                if isinstance(result, BaseException):
+                    failure = failure or result
                 else:
-                    if isinstance(result, BaseException):
-                        failure = failure or result
-                    else:
-                        moved = True
-                        yield task, result
-                if lost and not futures:  # all workers are idle: start over
-                    idle = 0 if moved else idle + 1
-                    moved = False
-                    if idle == 2:
-                        several = f"one of {pluralize(len(lost), 'task')}"
-                        where = f"the task {quote(lost[0].key)}" if len(lost) == 1 else several
-                        raise ExternalError(f"{reason}, twice at {where}")
-                    waiting.extendleft(reversed(lost))
                     lost.clear()
+                    yield task, result
         finally:
             if futures:
                 self.cancel(futures)
         if failure is not None:
             raise failure
-
-
-def call_outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
-    """Return the result of a task's call, or the exception it raised, in a picklable form.
-
-    Unexpected exceptions carry the traceback from the worker as a note.
-    """
-    try:
-        return call(*arguments)
-    except FabkitError as error:
-        return error
-    except BaseException as error:
-        error.add_note("In the worker:\n" + "".join(traceback.format_exception(error)).rstrip())
-        try:
-            copy: BaseException = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-        except Exception:
-            copy = RuntimeError(f"{type(error).__qualname__}: {error}")
-            copy.__notes__ = error.__notes__
-        return copy
 
 
 def local_pool(workers: int) -> Pool:
@@ -226,83 +209,99 @@ def local_pool(workers: int) -> Pool:
 
 
 class Processes(Pool):
-    """Runs several tasks at a time, in processes that start on demand and stay.
+    """Makes several tasks at a time, in processes that start on demand and stay.
 
-    They are spawned, not forked: forks would inherit the lock of the checkpoint's folder, and locks
-    held by other threads at that moment.
+    Attributes:
+        lock: held to look at, and take from, what is `waiting`.
+        waiting: the jobs that no process has begun.
     """
 
     def __init__(self, workers: int) -> None:
         super().__init__()
         self.max_pending, self._workers = 2 * workers + 1, workers
-        self._executor: ProcessPoolExecutor | None = None
-        self._processes: set[Any] = set()
-        self._stack.enter_context(cleanup_on_signal(self._kill))
+        self.lock = threading.RLock()
+        self.waiting: deque[Job] = deque()
+        self._busy: dict[Child, Job] = {}
+        self._idle: list[Child] = []
+        self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self._collect, daemon=True).start()
+        self._stack.callback(self._messages.put, None)
 
-    def submit(self, task: Task) -> Future[Any]:
+    def submit(self, task: Task) -> Job:
         """See `Pool.submit`."""
-        if self._executor is None:
-            self._processes.clear()
-            if _SILENT not in sys.warnoptions:
-                sys.warnoptions.append(_SILENT)
-            self._executor = ProcessPoolExecutor(
-                self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
-            )
-        with defer_signals(), starting_workers():
-            try:
-                future = self._executor.submit(call_outcome, task.call, task.arguments)
-            except BrokenProcessPool as error:
-                future = Future()
-                future.set_exception(error)
-            self._processes.update(self._executor._processes.values())
-        return future
+        job = Job(task)
+        self.begin([job])
+        return job
 
-    def result(self, future: Any, task: Task) -> bytes | BaseException:
-        """See `Pool.result`; when one worker dies, all others are terminated."""
-        try:
-            return super().result(future, task)
-        except BrokenProcessPool:
-            if self._executor is not None:
-                self._executor.shutdown()
-                self._executor = None
-        codes = {process.exitcode for process in self._processes}
-        own = codes - {None, 0, -signal.SIGTERM} or codes  # the others were terminated this way
-        if -signal.SIGKILL in own:
-            raise WorkerLostError(
-                "a worker process was killed, most likely because memory ran out "
-                "(use fewer workers)"
-            )
-        raise WorkerLostError(f"a worker process broke down (exit code {', '.join(map(str, own))})")
+    def begin(self, jobs: Iterable[Job]) -> None:
+        """Let processes make jobs, after those that were begun before.
+
+        Raises:
+            ExternalError: when no process can be started; the jobs are `waiting` then.
+        """
+        with self.lock:
+            self.waiting.extend(jobs)
+            self._hand_out()
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """See `Pool.cancel`."""
-        self._kill()
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
-            self._executor = None
+        with self.lock:
+            children = [*self._busy, *self._idle]
+            lost = [*self._busy.values(), *self.waiting]
+            for jobs in (self._busy, self._idle, self.waiting):
+                jobs.clear()
+        for child in children:
+            child.close()
+        for job in lost:
+            job.set_exception(WorkerLostError("the work was stopped"))
 
-    def _kill(self) -> None:
-        for process in self._processes:
-            process.kill()
+    def _hand_out(self) -> None:
+        """Hand waiting jobs to processes, as long as there are both."""
+        while self.waiting and (self._idle or len(self._busy) < self._workers):
+            if not self._idle:
+                child = Child("cannot start a worker process", self._messages)
+                try:
+                    child.start()
+                except ExternalError:
+                    if self._busy:  # they go on
+                        return
+                    raise
+                self._idle.append(child)
+            job, child = self.waiting.popleft(), self._idle.pop()
+            try:
+                child.call(job.task.call, *job.task.arguments)
+            except Exception as error:  # it cannot be pickled
+                self._idle.append(child)
+                job.set_exception(error)
+            else:
+                self._busy[child] = job
+
+    def _collect(self) -> None:
+        """Take the outcomes of jobs as they arrive, in a thread."""
+        for child, kind, outcome in iter(self._messages.get, None):
+            with self.lock:
+                job = self._busy.pop(child, None)
+                if job is None:  # it was cancelled, or had nothing to do
+                    self._idle = [idle for idle in self._idle if idle is not child]
+                    continue
+                if kind == ENDED:
+                    child.close()
+                else:
+                    self._idle.append(child)
+                try:
+                    self._hand_out()
+                except ExternalError as error:
+                    for lost in self.waiting:
+                        lost.set_exception(WorkerLostError(str(error)))
+                    self.waiting.clear()
+            if kind == RESULT:
+                job.set_result(outcome)
+            else:
+                job.set_exception(outcome or WorkerLostError(_reason(child.process.wait())))
 
 
-def _begin(parent: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    exit_with_parent(parent)
-    os.dup2(2, 1)  # output of libraries must not mix with the command's
-
-
-@contextlib.contextmanager
-def starting_workers() -> Iterator[None]:
-    """Block SIGINT in processes started inside, from their first moment on, and keep them from importing
-    the main module again: few scripts are written for that."""
-    main = sys.modules["__main__"]
-    has_mask = hasattr(signal, "pthread_sigmask")
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if has_mask else ()
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-        if has_mask:
-            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+def _reason(code: int) -> str:
+    """Why a worker process has ended."""
+    if code == -signal.SIGKILL:
+        return "a worker process was killed, most likely because memory ran out (use fewer workers)"
+    return f"a worker process broke down (exit code {code})"

@@ -219,9 +219,11 @@ class _Candidate:
         twin: _Candidate | None = None,
     ) -> None:
         self.mesh = mesh
-        self._grid = grid
+        self._grid, self._shapes = grid, shapes
         self._twin = twin  # congruent, and like no piece: what it does not fit, this does not
         self._by_cells: dict[float, _Fit | None] = {}
+        self._best_fits: dict[float, _Fit | None] = {}
+        self._parts: dict[tuple[_Fit, float | None, float], Part | None] = {}
         stands: dict[Orientation, _Stand] = {}
         for count in _DIRECTIONS:
             ways = mesh.orientations.likely(count)
@@ -243,6 +245,20 @@ class _Candidate:
             fits = (_fit_unknown(stand, self._grid, unit) for stand in self.stands)
             self._by_cells[unit] = next(filter(None, fits), None)
         return self._by_cells[unit]
+
+    def best_fit(self, unit: float) -> _Fit | None:
+        """The fit as a piece of the set, with a grid unit; None if it is none."""
+        if unit not in self._best_fits:
+            fit = _best_fit(self.hypotheses, self._grid.lattice, self._shapes, unit)
+            self._best_fits[unit] = fit
+        return self._best_fits[unit]
+
+    def part(self, fit: _Fit, unit: float | None, length_mm: float) -> Part | None:
+        """The part of a fit: see `_part`."""
+        key = fit, unit, length_mm
+        if key not in self._parts:
+            self._parts[key] = _part(fit, self._grid.lattice, unit, length_mm)
+        return self._parts[key]
 
     @cached_property
     def unfitted(self) -> Part:
@@ -544,12 +560,12 @@ class FlatFitter:
         The candidates `units_mm` for the set's grid unit determine this unit, and the grid unit of
         shapes that do not distinguish it from the clearance.
         """
-        lattice, shapes = self._grid.lattice, self._shapes
         expected = [unit_mm / length for length in LENGTH_UNITS_MM.values() for unit_mm in units_mm]
         candidates = list(map(self._candidate, meshes))
-        explained = [candidate.hypotheses for candidate in candidates]
-        unit = _common_unit(explained, expected)
-        fits = [_best_fit(x, lattice, shapes, unit) if unit else None for x in explained]
+        unit = _common_unit([candidate.hypotheses for candidate in candidates], expected)
+        fits: list[_Fit | None] = [None] * len(meshes)
+        if unit is not None:
+            fits = [candidate.best_fit(unit) for candidate in candidates]
         # A mesh that is not a piece of the set may still be on its lattice, with a candidate unit.
         read = [fit for fit in fits if fit]
         units = [median(fit.unit for fit in read)] if read else expected
@@ -563,10 +579,10 @@ class FlatFitter:
             if sum(fit is not None for fit in again) > len(read) / 2:
                 fits = again
                 break
-        exact = _exact_unit([fit for fit in fits if fit], lattice, expected)
+        exact = _exact_unit([fit for fit in fits if fit], self._grid.lattice, expected)
         length_mm = length_unit_mm(exact, units_mm) if exact else 1.0
         parts = [
-            (fit and _part(fit, lattice, exact, length_mm)) or _in_mm(candidate.unfitted, length_mm)
+            (fit and candidate.part(fit, exact, length_mm)) or _in_mm(candidate.unfitted, length_mm)
             for fit, candidate in zip(fits, candidates, strict=True)
         ]
         return parts, length_mm

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from numpy.typing import NDArray
 
 from fabkit.core.errors import quote
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
+from fabkit.drawing.draft import draft_all, draft_flat_piece
+from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import place_flat_piece
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell
@@ -248,7 +250,11 @@ def magnet_gap_mm(profile: Profile) -> float:
 
 
 def magnet_forces(
-    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, solutions: Iterable[Solved] = ()
+    puzzle: PuzzleSet,
+    pieces: Sequence[Piece],
+    profile: Profile,
+    solutions: Iterable[Solved] = (),
+    drawings: Mapping[str, PartDrawing] = MappingProxyType({}),
 ) -> MagnetForces | None:
     """Return the magnetic forces in a set; None if its pieces have no magnets.
 
@@ -256,6 +262,7 @@ def magnet_forces(
         pieces: those that are as drawn.
         solutions: besides those of the set file and its shipped catalog. Those with other pieces do
             not matter.
+        drawings: those of pieces that are drafted already, by id.
 
     Raises:
         InputError: when a piece cannot be drawn with the profile.
@@ -263,8 +270,12 @@ def magnet_forces(
     made = profile_as_made(puzzle, profile)
     if puzzle.made_of_balls or not made.has_recesses:
         return None
-    drawings = draft_all(puzzle, pieces, replace(made, faces="none"), draft_flat_piece)
-    magnetic = {drawing.piece: drawing for drawing in drawings if drawing.recesses}
+    missing = [piece for piece in pieces if piece.id not in drawings]
+    drafted = draft_all(puzzle, missing, replace(made, faces="none"), draft_flat_piece)
+    all_drawings = {**drawings, **{drawing.piece: drawing for drawing in drafted}}
+    magnetic = {
+        piece.id: all_drawings[piece.id] for piece in pieces if all_drawings[piece.id].recesses
+    }
     entries = [*puzzle.entries, *shipped_entries(puzzle)]
     shipped = [(entry.challenge.id, entry.solution, entry.halves) for entry in entries]
     disc = Disc.of_profile(profile)
@@ -311,7 +322,7 @@ def _strain(push: Push) -> float:
 
 def _magnets(
     puzzle: PuzzleSet,
-    drawings: Mapping[str, FlatDrawing],
+    drawings: Mapping[str, PartDrawing],
     layout: Mapping[str, frozenset[Cell]],
     halves: int,
     profile: Profile,

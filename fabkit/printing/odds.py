@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.kernels import kernel, kernel_helper
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.core.units import format_number
 from fabkit.drawing.magnets import MAX_PRESS_PLAY_MM
@@ -42,6 +41,7 @@ from fabkit.mesh.placement import flat_piece
 from fabkit.mesh.rules.board import channel_widths_mm, clearances_mm
 from fabkit.model.entry import subdivide
 from fabkit.model.lattice import Cell, Lattice
+from fabkit.printing.dual_simplex import maximize
 from fabkit.profiles.accessory import HOLES, SOCKETS, TRAY
 from fabkit.profiles.profile import Profile
 
@@ -272,85 +272,8 @@ def _spare_insets(
     aim[-1] += 1
     rooms = np.hstack([rooms_mm.T, np.full((rooms_mm.shape[1], size), _FAR_MM)])
     rooms[:, -1] = _MAX_INSET_MM
-    basis = np.arange(len(touching), len(rooms[0]))
-    spare = np.empty(len(rooms))
-    weights = np.zeros(rooms.shape)
-    _solve(places, factors, rooms, np.eye(size), aim, basis, spare, weights)
-    return spare, weights[:, : len(touching)]
-
-
-@kernel_helper
-def _dual_simplex(
-    places: Any, factors: Any, room: Any, inverse: Any, weights: Any, basis: Any, x: Any
-) -> None:
-    """The dual simplex method: moves x, a vertex that violates some constraints, to the optimum.
-
-    Args:
-        places, factors: the nonzero columns of each row of A in A x <= room, and their values.
-        inverse: of the rows of A that are tight at x, transposed; modified in place, like the
-            following ones.
-        weights: of these rows; the weighted rows sum to the objective.
-        basis: the indices of these rows.
-        x: their intersection.
-    """
-    size = len(x)
-    width = places.shape[1]
-    step = np.empty(size)
-    for _ in range(100 * len(room)):
-        into = -1
-        violation = -1e-9
-        for row in range(len(room)):
-            rest = room[row]
-            for part in range(width):
-                rest -= factors[row, part] * x[places[row, part]]
-            if rest < violation:
-                into, violation = row, rest
-        if into < 0:
-            return
-        out = 0
-        ratio = np.inf
-        for i in range(size):
-            step[i] = 0.0
-            for part in range(width):
-                step[i] += factors[into, part] * inverse[i, places[into, part]]
-            if step[i] > 1e-9 and weights[i] < ratio * step[i]:
-                out = i
-                ratio = weights[i] / step[i]
-        inverse[out] /= step[out]
-        for i in range(size):
-            if i != out and step[i] != 0.0:
-                weights[i] -= step[i] * ratio
-                for j in range(size):
-                    inverse[i, j] -= step[i] * inverse[out, j]
-        weights[out], basis[out] = ratio, into
-        for j in range(size):
-            x[j] += inverse[out, j] * violation
-
-
-@kernel("i8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], i8[::1], f8[::1], f8[:, ::1]")
-def _solve(
-    places: Any,
-    factors: Any,
-    rooms: Any,
-    inverse: Any,
-    weights: Any,
-    basis: Any,
-    spare: Any,
-    weigh: Any,
-) -> None:
-    """Solve for each row of rooms, starting from the solution of the first; see `_dual_simplex`."""
-    x = rooms[0, len(places) - len(basis) :].copy()
-    _dual_simplex(places, factors, rooms[0], inverse, weights, basis, x)
-    for k in range(len(rooms)):
-        now, scale, rows = inverse.copy(), weights.copy(), basis.copy()
-        x[:] = 0.0
-        for i in range(len(rows)):
-            for j in range(len(rows)):
-                x[j] += now[i, j] * rooms[k, rows[i]]
-        _dual_simplex(places, factors, rooms[k], now, scale, rows, x)
-        spare[k] = x[-1]
-        for i in range(len(rows)):
-            weigh[k, rows[i]] = scale[i]
+    vertices, weights = maximize(aim, places, factors, rooms)
+    return vertices[:, -1], weights[:, : len(touching)]
 
 
 # --- boards -----------------------------------------------------------------------------------

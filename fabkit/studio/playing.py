@@ -41,8 +41,8 @@ def challenges(
     Returns:
         See `_listing`; also ``notes`` on challenges without a solution, which are left out.
     """
-    from fabkit.build.entries import Selection, gather, select_solved
     from fabkit.jobs.parallel import all_cores
+    from fabkit.puzzles.entries import Selection, gather, select_solved
     from fabkit.sets.challenge_file import read_list
 
     puzzle = project.puzzle
@@ -97,7 +97,7 @@ def generate(
 
 def _renamed(generated: GeneratedChallenges) -> GeneratedChallenges:
     """Return the challenges with the ids of equal ones in the set, or else with free ids."""
-    from fabkit.build.entries import question
+    from fabkit.puzzles.entries import question
     from fabkit.sets.catalog import catalog_records
     from fabkit.sets.challenges import challenge_names
 

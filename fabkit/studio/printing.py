@@ -14,8 +14,8 @@ from fabkit.studio.files import WorkingFolder, mesh_path
 from fabkit.studio.project import Emit, Project
 
 if TYPE_CHECKING:
-    from fabkit.build.live import LiveParts
     from fabkit.profiles.accessory import Printable
+    from fabkit.studio.live import LiveParts
 
 #: Time limit for the solution that is shown, in seconds.
 _SOLUTION_S = 5.0
@@ -52,7 +52,7 @@ def profile_file(project: Project) -> dict[str, Any]:
 
 def _live_parts(project: Project) -> tuple[LiveParts, list[dict[str, str]]]:
     """The parts of the set, and the faults of those that the profile does not suit."""
-    from fabkit.build.live import LiveParts, is_possible
+    from fabkit.studio.live import LiveParts, is_possible
 
     def remains(part: Printable, other: ProfileForm) -> bool:
         try:
@@ -85,8 +85,8 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
         null if a part cannot be made. The print time is in it if `fabkit slice` has been called with
         this set and profile.
     """
-    from fabkit.build.live import LiveParts
     from fabkit.build.slicing import bom_in
+    from fabkit.studio.live import LiveParts
 
     def emit_model(live: LiveParts, part: Printable) -> None:
         kind = getattr(part, "kind", "piece")
@@ -116,8 +116,7 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
         ``plates``: for each the ids of its parts and their matrices, as the viewer has them; and the
         ``faults``, if there are none.
     """
-    from fabkit.build.live import LiveParts
-    from fabkit.build.page_assets import plate_matrices
+    from fabkit.studio.live import LiveParts, plate_matrices
 
     def fails(other: ProfileForm) -> bool:
         try:
@@ -148,10 +147,10 @@ def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, 
         ``parts``: their ids and matrices, as the viewer has them, the board among them if it is
         printed; null if no solution is soon found.
     """
-    from fabkit.build.page_assets import assembled_matrices
     from fabkit.solve.answer import solve
     from fabkit.solve.encoding import to_exact_cover
     from fabkit.solve.engines.engine import Budget
+    from fabkit.studio.live import assembled_matrices
 
     puzzle = project.puzzle
     if not (puzzle.boards or puzzle.challenges):

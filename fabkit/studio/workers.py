@@ -7,16 +7,12 @@ report of progress; where none comes, its process is killed and a new one starts
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import signal
 import sys
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
-from multiprocessing.connection import Connection
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -24,16 +20,16 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
+from fabkit.core.child import ENDED, ERROR, EVENT, RESULT, Child, is_to_stop, report
 from fabkit.core.errors import ExternalError, InputError
-from fabkit.core.process import exit_with_parent, return_free_memory
-from fabkit.jobs.run import starting_workers
+from fabkit.core.process import return_free_memory
 from fabkit.solid.without_vtk import leave_out_vtk
 from fabkit.studio.project import Event, call_checked
 
 #: The usual time for a call to stop.
 POLITE_S = 0.1
-#: How often a waiting caller looks whether it should stop.
-_POLL_S = 0.02
+#: How often a waiting caller looks for messages.
+_POLL_S = 0.005
 #: The least time between two reports of progress.
 _REPORT_S = 0.05
 #: A process that uses more memory after a call is replaced.
@@ -42,7 +38,6 @@ _MAX_MEMORY_BYTES = 900 * 2**20
 FAILED = "fabkit failed; the terminal that runs the studio says how. Please report it"
 #: By how much other processes come before these.
 _NICE = 10
-_STOP = "stop"
 #: The keys of last events.
 _LAST = ("result", "error", "stopped")
 
@@ -71,24 +66,19 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, child = context.Pipe()
-        self._process = context.Process(target=_serve, args=(child, os.getpid(), self._warm))
-        with starting_workers():
-            self._process.start()
-        child.close()
+        self._child = Child("cannot start a process of the studio")
+        self._child.start()
+        self._child.call(_warm_up, self._warm)
         self._is_warm = self._has_call = False
 
     @property
-    def pid(self) -> int | None:
+    def pid(self) -> int:
         """The id of its process."""
-        return self._process.pid
+        return self._child.process.pid
 
     def close(self) -> None:
         """Kill its process."""
-        self._process.kill()
-        self._process.join()
-        self._pipe.close()
+        self._child.close()
 
     def stop(self) -> None:
         """Stop the running call, if any; the next one need not wait for its process."""
@@ -126,58 +116,51 @@ class Worker:
             return {"stopped": True}
 
     async def _events(self, function: str, arguments: Mapping[str, Any]) -> AsyncIterator[Event]:
-        try:
-            # Nothing is sent before: a call that is replaced meanwhile would end the process, which
-            # would never become warm where changes follow each other.
-            while not self._is_warm:
-                self._is_warm = await self._received() is not None
-            self._has_call = True
-            self._pipe.send((function, arguments))
-            while True:
-                event = await self._received()
-                if event is not None:
-                    yield event
-        except (EOFError, OSError):
-            message = "the process that did this has ended, perhaps for lack of memory; try again"
-            yield {"error": error_document(ExternalError(message)), "worn": True}
-
-    async def _received(self) -> Event | None:
-        """Return the process's next event, if there is one soon."""
-        return self._pipe.recv() if await to_thread.run_sync(self._pipe.poll, _POLL_S) else None
+        while True:
+            # Nothing is sent before it is warm: a call that is replaced meanwhile would end the
+            # process, which would never become warm where changes follow each other.
+            if self._is_warm and not self._has_call:
+                self._has_call = True
+                self._child.call(_make, function, arguments)
+            kind, event = self._child.receive(0.0)
+            if not kind:
+                await anyio.sleep(_POLL_S)
+            elif kind in (ERROR, ENDED):
+                message = (
+                    "the process that did this has ended, perhaps for lack of memory; try again"
+                )
+                yield {"error": error_document(ExternalError(message)), "worn": True}
+            elif self._is_warm:
+                yield event
+            self._is_warm = self._is_warm or kind == RESULT
 
     def _end_call(self) -> bool:
         """Ask the process to stop its call; return whether it has."""
-        with contextlib.suppress(EOFError, OSError):
-            self._pipe.send(_STOP)
-            limit_s = time.monotonic() + self._polite_s
-            while self._pipe.poll(max(0.0, limit_s - time.monotonic())):
-                if not self._pipe.recv().keys().isdisjoint(_LAST):
-                    return True
-        return False
+        self._child.stop()
+        kind, limit_s = EVENT, time.monotonic() + self._polite_s
+        while kind == EVENT:
+            kind, _ = self._child.receive(max(0.0, limit_s - time.monotonic()))
+        return kind == RESULT
 
     def _replace(self) -> None:
         self.close()
         self._start()
 
 
-def _serve(pipe: Connection, parent: int, warm: Sequence[str]) -> None:
-    """Make the calls that arrive, in a process of their own."""
-    exit_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is for the server
+def _warm_up(modules: Sequence[str]) -> None:
+    """Prepare the process for its calls."""
     if hasattr(os, "nice"):
         os.nice(_NICE)  # the browser comes first: the pointer must not lag
     leave_out_vtk()
-    for module in warm:
+    for module in modules:
         import_module(module)
-    pipe.send({})  # it is warm
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            message = pipe.recv()
-            if message == _STOP:  # the call has just ended by itself
-                continue
-            last = _outcome(pipe, *message)
-            return_free_memory()
-            pipe.send(last | {"worn": _memory_bytes() > _MAX_MEMORY_BYTES})
+
+
+def _make(function: str, arguments: Mapping[str, Any]) -> Event:
+    """Make a call in the process and return its last event; it is worn if it takes too much memory."""
+    last = _outcome(function, arguments)
+    return_free_memory()
+    return last | {"worn": _memory_bytes() > _MAX_MEMORY_BYTES}
 
 
 def _memory_bytes() -> int:
@@ -188,23 +171,22 @@ def _memory_bytes() -> int:
     return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _outcome(pipe: Connection, function: str, arguments: Mapping[str, Any]) -> Event:
-    """Make a call and return its last event."""
+def _outcome(function: str, arguments: Mapping[str, Any]) -> Event:
+    """Return the last event of a call."""
     reported_s = 0.0
 
     def emit(event: Event) -> None:
-        if pipe.poll():
-            pipe.recv()
+        if is_to_stop():
             raise StoppedError
-        pipe.send(event)
+        report(event)
 
     def progress(share: float, text: str) -> None:
         nonlocal reported_s
         if time.monotonic() - reported_s >= _REPORT_S:
             reported_s = time.monotonic()
             emit({"progress": share, "text": text})
-        elif pipe.poll():
-            emit({})
+        elif is_to_stop():
+            raise StoppedError
 
     try:
         called = resolve_name(function)

@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from fabkit.verify.challenge_results import (
 from fabkit.verify.scan import ScannedSet
 
 if TYPE_CHECKING:
+    from fabkit.drawing.part import PartDrawing
     from fabkit.printing.magnet_forces import MagnetForces
     from fabkit.printing.odds import PrinterError, ToleranceReport
 
@@ -125,12 +127,13 @@ def check(
     progress: Progress = no_progress,
     error: PrinterError | None = None,
     answers: Sequence[ChallengeResult] | None = None,
+    drawings: Mapping[str, PartDrawing] = MappingProxyType({}),
 ) -> CheckReport:
     """Check every part against a profile, and assemble the solutions of the catalog: the `answers`,
     or those found within `budget_s` for each challenge.
 
     The odds of challenges are computed from the given printer error, or else from that of a
-    calibrated profile.
+    calibrated profile. Pieces among the `drawings` are not drafted again.
     """
     sizes = scan.limits(profile)
     answers = scan.solve_and_assemble(sizes, budget_s, progress, answers)
@@ -146,12 +149,15 @@ def check(
 
         error = error or PrinterError.of_profile(profile)
         odds = _tolerance_of(scan, answers, sizes, error, progress)
-    forces = _magnet_forces_of(scan, answers, profile)
+    forces = _magnet_forces_of(scan, answers, profile, drawings)
     return CheckReport(scan, profile, findings, parts, tuple(answers), odds, forces)
 
 
 def _magnet_forces_of(
-    scan: ScannedSet, answers: Sequence[ChallengeResult], profile: Profile
+    scan: ScannedSet,
+    answers: Sequence[ChallengeResult],
+    profile: Profile,
+    drawings: Mapping[str, PartDrawing],
 ) -> MagnetForces | None:
     """Return the magnetic forces between the pieces that are as drawn; None where the profile,
     perhaps measured on meshes from elsewhere, does not suit their drawings."""
@@ -161,7 +167,7 @@ def _magnet_forces_of(
     pieces = [piece for piece in scan.puzzle.pieces if piece.id in as_drawn]
     solutions = [(answer.challenge.id, answer.layout, 1) for answer in answers if answer.layout]
     try:
-        return magnet_forces(scan.puzzle, pieces, profile, solutions)
+        return magnet_forces(scan.puzzle, pieces, profile, solutions, drawings)
     except InputError:
         return None
 

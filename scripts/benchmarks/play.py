@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from solvers import ROOT
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import placements
 from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.puzzles.entries import Selection, gather
 from fabkit.sets.library import load_set, shipped_names
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import json
 import pickle
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -408,13 +407,10 @@ def test_plates_are_made_when_a_worker_lays_them_out_and_meshes_are_there(
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
     fridgeiq, profile = load_set("fridgeiq"), load_profile()
     files = {path.stem: path for path in (exported_set("fridgeiq") / "stl").iterdir()}
-    artifacts = Artifacts(fridgeiq, fridgeiq.pieces, profile, lambda: files)
+    artifacts = Artifacts(fridgeiq, fridgeiq.pieces, profile)
+    artifacts.stl.update(files)
     (plates,) = targets_for(artifacts, ["plates"])
     with all_cores():
-        plates.begin()
-        layout = artifacts.begin_plates()
-        while not layout.futures[0].running():
-            time.sleep(0.01)
         plates.prepare()
         plates.begin()
         OUT.joinpath("plates").mkdir(parents=True)

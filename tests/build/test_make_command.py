@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
+from fabkit.drawing import draft
+from fabkit.mesh.rules import label
+from fabkit.output.booklet import book
+from fabkit.printing import magnet_forces
 from tests.support.built import built
 from tests.support.pairset import PAIR
 from tests.support.platefiles import with_prusa
@@ -72,6 +76,24 @@ def test_make_makes_everything_once(first: Any, run_json: Callable[..., Any]) ->
         "files": {n: f | {"written": False} for n, f in first["files"].items()},
     }
     assert stamps == {name: (OUT / name).stat().st_mtime_ns for name in names}
+
+
+def test_make_drafts_each_piece_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafted: list[str] = []
+
+    def counted(puzzle: Any, piece: Any, profile: Any) -> Any:
+        drafted.append(piece.id)
+        return draft_flat_piece(puzzle, piece, profile)
+
+    draft_flat_piece = draft.draft_flat_piece
+    for module in (draft, book, magnet_forces):
+        monkeypatch.setattr(module, "draft_flat_piece", counted)
+    monkeypatch.setattr(label, "draft_flat_piece", draft_flat_piece)  # for letters, without magnets
+    monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 1)
+    monkeypatch.chdir(tmp_path)
+    Path("pair.toml").write_text(PAIR)
+    assert main(["make", "pair.toml", "-q"]) == 0
+    assert sorted(drafted) == ["P", "Q"]
 
 
 @pytest.mark.integration

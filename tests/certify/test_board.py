@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from fabkit.certify import Verdict, board, parse, verify
+from fabkit.certify import board, verify
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece

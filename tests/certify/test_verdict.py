@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.certify import Verdict, parse, verify_content
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict, verify_content
 from fabkit.model.puzzle import Given
 from fabkit.sets.library import load_set, shipped_names
 from tests.conftest import ROOT

@@ -14,7 +14,8 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.cells import cell_shape_outline
-from fabkit.drawing.draft import FlatDrawing, chamfer_outline, draft_all, draft_flat_piece
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
+from fabkit.drawing.outline import chamfer_outline
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells

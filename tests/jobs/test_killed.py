@@ -52,7 +52,7 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
             time.sleep(chance.uniform(0.0, 0.01 if len(logged(log)) >= most else 0.6))
             one.process.kill()
             _, err = one.end()
-            assert not err or "spawn_main" in err  # a worker that was about to start
+            assert not err
             assert one.left() == []
         now, times = finished(folder), Counter(logged(log))
         assert held <= now

@@ -113,10 +113,10 @@ def test_a_script_is_not_run_again_by_its_workers(tmp_path: Path) -> None:
 def test_without_room_for_workers_all_calls_are_made_here(
     two_cores: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(process: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError
 
-    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse)
+    monkeypatch.setattr("subprocess.Popen", refuse)
     with all_cores():
         results = Calls(square, [(1,), (2,)], NAMES).results()
     assert results == [(1, os.getpid()), (4, os.getpid())]

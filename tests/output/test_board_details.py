@@ -10,10 +10,10 @@ import pytest
 from shapely import Point, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.challenge import challenge_sheet
 from fabkit.output.web.playdata import play_data
+from fabkit.puzzles.entries import Selection, gather
 from fabkit.sets.library import load_set
 from tests.conftest import ROOT
 from tests.support.drawings import Case, of_class, root_of, scale_of, shape_of, shapes

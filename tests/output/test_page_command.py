@@ -20,7 +20,7 @@ from tests.support.built import built
 from tests.support.pairset import PAIR, objects_of
 
 #: How large the still picture is.
-PIXELS = "fabkit.build.cover_image._COVER_PIXELS"
+PIXELS = "fabkit.output.render.cover._COVER_PIXELS"
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -16,16 +16,16 @@ import shapely
 from shapely import Polygon, affinity
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.assembly_layout import boards_for_region, picture_artifacts, piece_placements
-from fabkit.build.entries import Selection, gather
-from fabkit.build.page_assets import models_data, models_script, pack_mesh
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.puzzle import Entry
+from fabkit.output.render.assembly import boards_for_region, piece_placements
 from fabkit.output.web.playdata import play_data
+from fabkit.output.web.viewerdata import models_data, models_script, pack_mesh
 from fabkit.profiles.accessory import printables
 from fabkit.profiles.profile_file import load_profile
+from fabkit.puzzles.entries import Selection, gather
 from fabkit.sets.library import load_set
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
@@ -40,10 +40,10 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     assembled from the page's two scripts, like the viewer."""
     puzzle = load_set(name)
     profile = load_profile((), (), puzzle.profile_values)
-    artifacts = picture_artifacts(puzzle, printables(puzzle, profile), profile)
+    artifacts = Artifacts(puzzle, (), profile).pictured(printables(puzzle, profile))
     entries = gather(puzzle, Selection(only=only))
     with pytest.MonkeyPatch.context() as patch:  # what they look like takes longest
-        patch.setattr("fabkit.build.page_assets.viewer_model", lambda *_: {})
+        patch.setattr("fabkit.output.web.viewerdata.viewer_model", lambda *_: {})
         models = models_data(artifacts)
     play, found = play_data(puzzle, entries, profile.unit_mm), {}
     regions = {entry.challenge.id: [*chain(*sorted(entry.challenge.region))] for entry in entries}
@@ -199,7 +199,7 @@ def test_the_script_is_ascii() -> None:
     cubi = load_set("cubimagici")
     profile = load_profile((), (), cubi.profile_values)
     piece = cubi.piece("p3")  # of two colours
-    artifacts = picture_artifacts(cubi, [piece], profile)
+    artifacts = Artifacts(cubi, (), profile).pictured([piece])
     text = models_script(models_data(artifacts))
     assert text.isascii()
     read = json.loads(text.removeprefix("window.FABKIT_MODELS = ").removesuffix(";\n"))

@@ -16,8 +16,7 @@ from tests.support.playpages import Pages, Player, entries_of, some_of_fridgeiq
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from fabkit.model.entry import Entry
-    from fabkit.model.puzzle import PuzzleSet
+    from fabkit.model.puzzle import Entry, PuzzleSet
 
 pytestmark = browser.needed
 

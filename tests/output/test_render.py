@@ -13,12 +13,13 @@ import pytest
 import shapely
 from PIL import Image
 
-from fabkit.build.assembly_layout import assembled
+from fabkit.build.artifacts import Artifacts
 from fabkit.drawing.placement import place_ball_piece, place_flat_piece
 from fabkit.model.blockers import blockers
 from fabkit.model.lattice import LATTICES
 from fabkit.model.puzzle import to_units
 from fabkit.output.render import raster
+from fabkit.output.render.assembly import assembled
 from fabkit.output.render.picture import fit_view, render
 from fabkit.output.render.scene import ShadedMesh, View, corner_normals, fit_camera
 from fabkit.profiles.profile_file import load_profile
@@ -272,7 +273,7 @@ def test_a_blocker_covers_all_quarters_of_a_square(tmp_path: Path) -> None:
     (challenge,) = puzzle.challenges
     cells = [puzzle.lattice.cells_at(row, 0) for row in (1, 2, 3)]
     layout = {"I": frozenset(cell for square in cells for cell in square)}
-    parts = assembled(puzzle, challenge, layout, profile)
+    parts = assembled(puzzle, challenge, layout, profile, Artifacts(puzzle, (), profile).pictured)
     low_high = [
         (part.vertices.min(axis=0), part.vertices.max(axis=0))
         for part in parts
@@ -290,7 +291,7 @@ def test_blockers_lie_on_the_cells_that_a_roll_names() -> None:
     member = puzzle.find_member("roll-A1-A2-C3-E1-A4-E4-F1")
     assert member is not None
     one_piece = {"I1": frozenset({min(member.region)})}
-    parts = assembled(puzzle, member, one_piece, profile)
+    parts = assembled(puzzle, member, one_piece, profile, Artifacts(puzzle, (), profile).pictured)
     meshes = [part for part in parts if part.colour == profile.board_colour]
     boxes = [np.array([one.vertices.min(axis=0), one.vertices.max(axis=0)]) for one in meshes]
     small = [box for box in boxes if 15 < np.ptp(box[:, 0]) < 20]

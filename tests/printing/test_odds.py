@@ -20,6 +20,7 @@ from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import to_units
+from fabkit.printing.dual_simplex import maximize
 from fabkit.printing.odds import DRAWS, Odds, PrinterError, simulate_tolerances
 from tests.support.shapes import body_of
 
@@ -471,3 +472,22 @@ def test_simulated_sets_assemble_as_often_as_predicted(seed: int, sets: int) -> 
 @pytest.mark.parametrize("seed", range(30))
 def test_more_simulated_sets_do(seed: int) -> None:
     agree(seed, 1000)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_dual_simplex_method_agrees_with_another_solver(seed: int) -> None:
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(seed)
+    rows, size = int(rng.integers(1, 30)), int(rng.integers(1, 8))
+    matrix = np.vstack([rng.normal(size=(rows, size)).round(1), np.eye(size)])
+    columns = np.tile(np.arange(size), (rows + size, 1))
+    aim = rng.uniform(0.1, 1, size)
+    rooms = np.hstack([rng.uniform(0, 3, (5, rows)), rng.uniform(1, 10, (5, size))])
+    vertices, weights = maximize(aim, columns, matrix, rooms)
+    for vertex, weight, room in zip(vertices, weights, rooms, strict=True):
+        expected = linprog(-aim, A_ub=matrix, b_ub=room, bounds=(None, None))
+        assert aim @ vertex == pytest.approx(-expected.fun)
+        assert (matrix @ vertex <= room + 1e-8).all()
+        assert weight.min() > -1e-9
+        np.testing.assert_allclose(weight @ matrix, aim, atol=1e-9)

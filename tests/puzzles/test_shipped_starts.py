@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import shapely
 
-from fabkit.build.entries import Selection, gather, stated_and_generated
-from fabkit.certify import parse, verify
+from fabkit.certify import verify
+from fabkit.certify.document import parse
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.core.formats import json_text
@@ -25,6 +25,7 @@ from fabkit.model.lattice import Cell
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.numbering import number_challenges
+from fabkit.puzzles.entries import Selection, gather, stated_and_generated
 from fabkit.sets.catalog import (
     catalog_records,
     rules_sha256,
@@ -417,7 +418,7 @@ def test_an_unknown_one_is_named_without_a_hundred_others(
 
 
 def test_they_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabkit.build.entries.solve", None)
+    monkeypatch.setattr("fabkit.puzzles.entries.solve", None)
     entries = gather(load_set("iqfit"), Selection(only=("start-001", "start-100")))
     assert [(one.kind, one.level, one.result.status) for one in entries] == [
         ("start", "starter", "solved"),

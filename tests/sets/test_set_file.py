@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import export
 from fabkit.cli import main
 from fabkit.core.errors import InputError
@@ -309,7 +310,7 @@ def test_a_piece_with_a_hole_is_printed_with_its_hole(
     path = tmp_path / "rings.toml"
     path.write_text(RINGS.format(lattice=lattice, ring=ring), encoding="utf-8")
     puzzle, profile = load_set(str(path)), load_profile((), [f"recess.fit={fit}"])
-    done = export(puzzle, profile, ["stl"], tmp_path / "out")
+    done = export(Artifacts(puzzle, puzzle.pieces, profile), ["stl"], tmp_path / "out")
     mesh = trimesh.load(tmp_path / "out/stl/O.stl")
     assert mesh.is_watertight
     assert mesh.is_winding_consistent

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.export import export
 from fabkit.drawing.draft import draft_all, draft_flat_piece
 from fabkit.profiles.profile_file import load_profile
@@ -40,7 +41,7 @@ def test_files_hold_named_coloured_solids(
     import cadquery as cq
 
     puzzle, profile = load_set(set_name), load_profile(presets, changes)
-    done = export(puzzle, profile, ["step"], tmp_path)
+    done = export(Artifacts(puzzle, puzzle.pieces, profile), ["step"], tmp_path)
     drawings = {one.id: one for one in analytic.drawings(set_name)}
     volumes_mm3 = {}
     for name, drawing in drawings.items():

@@ -14,7 +14,9 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given
 
-from fabkit.certify import Verdict, parse, verify
+from fabkit.certify import verify
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict
 from fabkit.core.errors import InputError
 from fabkit.model.puzzle import Challenge
 from fabkit.sets.challenges import find_challenge

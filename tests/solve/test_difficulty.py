@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.build.entries import gather
 from fabkit.cli import main
 from fabkit.model.entry import LEVEL_SCORES, LEVELS, entry_of, level_of
 from fabkit.model.lattice import Cell
 from fabkit.model.puzzle import Entry, Given
+from fabkit.puzzles.entries import gather
 from fabkit.sets.catalog import shipped_entries
 from fabkit.sets.library import load_set, shipped_names
 from fabkit.solve.difficulty import Difficulty, difficulty, solving_order

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import shapely
 
-from fabkit.certify import parse, verify_content
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import verify_content
 from fabkit.cli.main import main
 from fabkit.core.formats import json_text
 from fabkit.model.lattice import LATTICES, Cell, Lattice

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from fabkit.certify import Verdict
+from fabkit.certify.verdict import Verdict
 from fabkit.model.puzzle import Clue, Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
 from fabkit.solve.encoding import EncodedChallenge, to_exact_cover

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import tomli_w
 
-from fabkit.build.entries import gather
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.core.parsing import parse_toml
 from fabkit.model.entry import LEVELS
+from fabkit.puzzles.entries import gather
 from fabkit.sets.library import shipped_folder
 from fabkit.studio import playing
 from fabkit.studio.project import Project, call_checked

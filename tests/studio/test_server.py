@@ -465,7 +465,7 @@ def test_a_signal_ends_it_and_its_processes(tmp_path: Path, number: int, code: i
         next(long)
         group = _children(studio.process.pid)
         commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in group]
-        assert sum(b"spawn_main" in command for command in commands) == 2
+        assert sum(b"child_main" in command for command in commands) == 2
         studio.process.send_signal(number)
         assert studio.process.wait(60) == code
         wait_until(lambda: not any(map(_is_running, group)))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image, ImageFilter
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.puzzle import Entry
+from fabkit.puzzles.entries import Selection, gather
 from fabkit.sets.library import load_set
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.certify import Verdict, parse, verify_content
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict, verify_content
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Piece, orientations, placements

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.build.entries import Selection, gather
 from fabkit.model.lattice import Cell
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Entry, Given, PuzzleSet, to_units
 from fabkit.output.web.document import Download, page_files
+from fabkit.puzzles.entries import Selection, gather
 from fabkit.sets.catalog import shipped_entries
 from fabkit.sets.library import load_set
 from tests.support.entries import altered

@@ -14,8 +14,9 @@ from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Any
 
-from fabkit.certify import Verdict, parse, verify_content
 from fabkit.certify.cover import derive_problem
+from fabkit.certify.document import parse
+from fabkit.certify.verdict import Verdict, verify_content
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.meshes import check_and_verify
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import ScannedPart
@@ -228,7 +229,9 @@ def test_reports_of_a_folder_agree(
     shutil.copytree(exported(at_home, *options), folder)
     profile = load_profile([], options[1::2], puzzle.profile_values)
     stl = [f"stl/{path.name}" for path in sorted((folder / "stl").iterdir())]
-    made = check_and_verify(folder, puzzle, profile, stl, 60.0, True, lambda *_: None)
+    made = check_and_verify(
+        folder, Artifacts(puzzle, puzzle.pieces, profile), stl, 60.0, True, lambda *_: None
+    )
     assert made is not None
     for command, report in zip(("check", "verify"), made, strict=True):
         expected = json.loads(json.dumps(report.document()))

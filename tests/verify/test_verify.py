@@ -17,8 +17,10 @@ from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.cli import main
+from fabkit.mesh.features import Features, find_features
 from fabkit.mesh.fitting.assembly import Assembly, assemble
 from fabkit.mesh.mesh import Mesh
+from fabkit.mesh.part import Part
 from fabkit.mesh.placement import flat_piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.profiles.profile_file import load_profile, preset_names
@@ -143,6 +145,21 @@ def test_a_profile_is_recognised_on_its_meshes(preset: str) -> None:
 def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
     for setting in ("inset=0.2 mm", "thickness=7.2 mm", "recess.fit=glue"):
         assert recognised(Order((), (setting,)), "M") == "", setting
+
+
+def test_a_mesh_is_measured_once_whatever_units_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+
+    def counted(part: Part) -> Features:
+        measured.append(part.name)
+        return find_features(part)
+
+    monkeypatch.setattr("fabkit.verify.scan.find_features", counted)
+    made = kit(order("default"), "LM", solved=False)
+    scanner = Scanner([*made.bodies.values()], made.puzzle)
+    scans = [scanner.scan(*units_mm) for units_mm in ((15.0,), (20.0, 15.0), (20.0,))]
+    assert [scan.agrees_with(20.0) for scan in scans] == [True] * 3
+    assert sorted(measured) == ["L.stl", "M.stl"]
 
 
 # --- nothing counts but the meshes: not the order, names or places of files, nor the drawings ---

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from reportlab.platypus import Flowable, NextPageTemplate, PageBreak
 
 from fabkit.core.errors import InputError, escape, join_names, no_such, pluralize
-from fabkit.drawing.draft import draft_all, draft_flat_piece
+from fabkit.drawing.draft import FlatDrawing, draft_all, draft_flat_piece
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.booklet.challengepages import (
     full_size_challenges,
@@ -63,6 +63,7 @@ def render_booklet(
     cover: bytes | None = None,
     edition: str = EDITIONS[0],
     fold: bool = False,
+    drafts: Sequence[FlatDrawing] | None = None,
 ) -> Booklet:
     """Render a booklet as PDF; equal arguments give equal bytes.
 
@@ -78,6 +79,7 @@ def render_booklet(
         cover: a PNG image for the cover; None draws the pieces.
         edition: one of `EDITIONS`.
         fold: whether to print two pages on each side of a sheet, to be folded in the middle.
+        drafts: the drawings of flat pieces; made here by default.
 
     Raises:
         InputError: when there are no challenges, one has no solution, or none fits on the paper;
@@ -104,8 +106,8 @@ def render_booklet(
     needed = [required_size_mm(draft, challenge) for challenge in numbered] if full else []
     name, size, sheet = choose_paper(needed, paper, fold)
     flat = [piece for piece in puzzle.pieces if not piece.body]
-    drawings = draft_all(puzzle, flat, profile, draft_flat_piece)
-    spec = replace(draft, size=size, paper=name, drafts=drawings)
+    drafts = draft_all(puzzle, flat, profile, draft_flat_piece) if drafts is None else drafts
+    spec = replace(draft, size=size, paper=name, drafts=drafts)
     challenges = format_count(messages, "challenges", len(numbered))
     subject = messages["subject_full" if full else "subject_play"].format(challenges=challenges)
     for _ in range(4):  # at most; repeated until all page references are right

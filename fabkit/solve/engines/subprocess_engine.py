@@ -8,34 +8,23 @@ parent sends a task to a child, reads its answers as they come, and kills it whe
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import pickle
 import signal
-import sys
 import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import IO, Any
+from typing import Any
 
+from fabkit.core.child import EVENT, RESULT, Child, report
 from fabkit.core.errors import ExternalError, FabkitError, escape
-from fabkit.core.process import ChildProcess, exit_with_parent
 from fabkit.solve.engines.engine import Budget, BudgetSpentError, Engine, Outcome, Solution
 from fabkit.solve.exact_cover import ExactCoverProblem
 
-#: Runs in the child: a module-level function of a picklable task and a callback for its answers,
-#: which must be JSON values.
+#: Runs in the child: a module-level function of a picklable task and a callback for its answers.
 Work = Callable[[Any, Callable[[Any], None]], None]
 
-#: Code of the child: isolated from its environment, it imports from its parent's path.
-_START = """
-import json, sys
-job = json.loads(sys.stdin.buffer.readline())
-sys.path[:] = job["path"]
-from fabkit.solve.engines.subprocess_engine import child_main
-child_main(job["parent"])
-"""
+#: How often the budget is checked.
+_POLL_S = 0.05
 
 
 class ProcessKilledError(ExternalError):
@@ -99,62 +88,44 @@ def run_in_subprocess(work: Work, task: Any, budget: Budget) -> Generator[Any, N
             if by a signal.
     """
     budget.report(0.0)
-    command = [sys.executable, "-I", "-c", _START]
-    begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
-    sent = begin + b"\n" + pickle.dumps((work, task))
-    doing = "cannot start the engine's process"
-    finished, spent = False, None
+    spent = None
     with (
         tempfile.TemporaryFile() as complaints,
-        ChildProcess(command, doing, sent, stderr=complaints) as running,
+        Child("cannot start the engine's process", stderr=complaints) as running,
     ):
-        for line in running.lines():
-            # Else there is no answer yet, or the child was killed while writing it.
-            if line.endswith(b"\n"):
-                message = json.loads(line)
-                if "failed" in message:
-                    raise ExternalError(message["failed"])
-                finished = "finished" in message
-                if not finished:
-                    yield message["answer"]
+        running.call(_answer, work, task)
+        while True:
+            kind, value = running.receive(_POLL_S)
+            if kind == RESULT:
+                break
+            if kind == EVENT:
+                yield value
+            elif isinstance(value, FabkitError):
+                raise ExternalError(str(value))
+            elif kind:
+                code = 1 if value else running.process.wait()
+                complaints.seek(0)
+                text = complaints.read().decode(errors="replace")
+                text += f"{type(value).__name__}: {value}" if value else ""
+                fault = ProcessKilledError if code < 0 else ExternalError
+                raise spent or fault(_crash_message(code, text))
             try:
                 if spent is None:
                     budget.report(0.0)
             except BudgetSpentError as error:
                 spent = error
                 running.end()
-        if not finished:
-            code = running.process.wait()
-            fault = ProcessKilledError if code < 0 else ExternalError
-            raise spent or fault(_crash_message(code, complaints))
     budget.report(1.0)
 
 
-def _crash_message(code: int, complaints: IO[bytes]) -> str:
+def _answer(work: Work, task: Any) -> None:
+    """Run a task in the child."""
+    work(task, report)
+
+
+def _crash_message(code: int, complaints: str) -> str:
     """Describe how a child ended that did not finish."""
-    complaints.seek(0)
-    last = complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
+    last = complaints.strip().rpartition("\n")[2]
     if code == -signal.SIGKILL or "MemoryError" in last or "bad_alloc" in last:
         return "the engine's process was killed, probably because it ran out of memory"
     return f"the engine's process failed (exit code {code}): {escape(last[-200:])}"
-
-
-def child_main(parent: int) -> None:
-    """Run the task read from standard input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    exit_with_parent(parent)
-    answer_file = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # so that what libraries print is not taken for answers
-    sys.stdout = sys.stderr
-
-    def send(**message: Any) -> None:
-        answer_file.write(json.dumps(message).encode() + b"\n")
-        answer_file.flush()
-
-    try:
-        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 (from its parent)
-        work(task, lambda answer: send(answer=answer))
-        send(finished=True)
-    except FabkitError as error:
-        send(failed=str(error))
-    os._exit(0)  # don't wait for libraries' threads and destructors

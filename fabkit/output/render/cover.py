@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabkit.model.entry import KINDS
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet, default_board, to_units
@@ -13,6 +13,10 @@ from fabkit.solve.encoding import Layout, to_exact_cover
 from fabkit.solve.engines.engine import Budget
 from fabkit.solve.engines.search import Search, estimate_nodes
 from fabkit.solve.infeasibility import find_infeasibility
+
+if TYPE_CHECKING:
+    from fabkit.output.render.assembly import Parts
+    from fabkit.profiles.accessory import Printable
 
 #: The larger side of a cover's picture, in pixels.
 _COVER_PIXELS = 1200
@@ -70,11 +74,11 @@ def cover_picture(
     puzzle: PuzzleSet,
     entries: Sequence[Entry],
     profile: Profile,
-    find_stl: Callable[[], Mapping[str, Path]] = dict,
+    pictured: Callable[[Sequence[Printable]], Parts],
     background: str | None = "#ffffff",
 ) -> bytes:
     """The cover picture of a set: one of its challenges, assembled from the printed meshes,
-    over a background (``#rrggbb``), or over none.
+    over a background (``#rrggbb``), or over none; `pictured` is that of `assembled`.
 
     Returns:
         A PNG file.
@@ -83,7 +87,7 @@ def cover_picture(
         InputError: when the profile does not suit a piece or the board.
         ExternalError: when a library fails.
     """
-    from fabkit.build.assembly_layout import assembled
+    from fabkit.output.render.assembly import assembled
     from fabkit.output.render.picture import fit_view, render
 
     kind = min((entry.kind for entry in entries), key=KINDS.index)
@@ -93,7 +97,7 @@ def cover_picture(
     # Challenges on two lattices have stored solutions.
     layout = solve_face_up(puzzle, challenge) if challenge.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution)
-    meshes = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
+    meshes = assembled(puzzle, challenge, layout, profile, pictured, halves=entry.halves)
     return render(meshes, replace(fit_view(meshes, _COVER_PIXELS), background=background))
 
 

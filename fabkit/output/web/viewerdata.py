@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.assembly_layout import boards_for_region, piece_placements, placement_on
+from fabkit.core.errors import library_failures
 from fabkit.core.progress import Progress, counted, no_progress
 from fabkit.drawing.boards.csg import BoardDrawing
 from fabkit.drawing.placement import Matrix
@@ -21,12 +20,9 @@ from fabkit.mesh.mesh import Faces, Mesh, Points
 from fabkit.model.lattice import Cell
 from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import PLAIN, Piece
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.render.assembly import Parts, placement_on
 from fabkit.output.render.scene import corner_normals, face_normals
-from fabkit.printing.plate import mesh_transform
 from fabkit.profiles.accessory import LID, Accessory, Printable
-from fabkit.profiles.profile import Profile
-from fabkit.solve.encoding import Layout
 
 #: The maximum deviation of displayed from printed meshes.
 _COARSE_MM = 0.07
@@ -40,7 +36,7 @@ _DECIMALS = 6
 _BYTES = 3
 
 
-def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> dict[str, Any]:
+def models_data(artifacts: Parts, progress: Progress = no_progress) -> dict[str, Any]:
     """The data of the page's 3D viewer.
 
     Returns:
@@ -88,7 +84,7 @@ def models_script(data: Mapping[str, Any]) -> str:
 
 
 def _matrix(
-    artifacts: Artifacts, piece: Piece, cells: frozenset[Cell], marks: Mapping[Cell, str]
+    artifacts: Parts, piece: Piece, cells: frozenset[Cell], marks: Mapping[Cell, str]
 ) -> list[float] | None:
     """The matrix of a placement."""
     has_marks = piece.marks or piece.back
@@ -107,48 +103,13 @@ def viewer_matrix(placement: Matrix) -> list[float]:
     return [int(value) if value == int(value) else value for value in rounded]
 
 
-def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
-    """The ids of the parts on each plate, with their matrices.
-
-    Raises:
-        InputError: when a part is larger than the bed.
-    """
-    drawings = artifacts.drawings
-    return [
-        [
-            (part.name, viewer_matrix(mesh_transform(part, drawings[part.name])))
-            for part in plate.placements
-        ]
-        for plate in artifacts.plates
-    ]
-
-
-def assembled_matrices(
-    puzzle: PuzzleSet, profile: Profile, region: frozenset[Cell], layout: Layout
-) -> list[tuple[str, list[float]]]:
-    """The ids of the board that holds a solution, if it is printed, and of the pieces, with their
-    matrices.
-
-    Args:
-        region: the cells of the board.
-
-    Raises:
-        InputError: when the profile does not suit a piece or the board.
-    """
-    boards = [board for board in boards_for_region(puzzle, region, profile) if board.kind != LID]
-    artifacts = Artifacts(puzzle, (*puzzle.select([*layout]), *boards), profile)
-    placements = piece_placements(artifacts, region, layout, boards)
-    parts = [(board.id, viewer_matrix(np.eye(3, 4))) for board in boards]
-    return parts + [(piece, viewer_matrix(place)) for piece, (place, _) in placements.items()]
-
-
-def viewer_model(artifacts: Artifacts, printable: Printable) -> dict[str, Any]:
+def viewer_model(artifacts: Parts, printable: Printable) -> dict[str, Any]:
     """The model of a printable for the page's 3D viewer, placed as in its STL file; see `models_data`.
 
     Raises:
         ExternalError: when a library fails.
     """
-    with library_failures(f"the model of {printable.id}"):
+    with library_failures(lambda: f"the model of {printable.id}"):
         solids = artifacts.print_of(printable).solids
         parts = [pack_mesh(part.mesh) for part in solids]
     content = zlib.compress(b"".join(part for part, _, _ in parts), 9)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.page_assets import viewer_model
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_possible, draft_printable
+from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.profiles.accessory import Printable
+from fabkit.output.render.assembly import boards_for_region, piece_placements
+from fabkit.output.web.viewerdata import viewer_matrix, viewer_model
+from fabkit.printing.plate import mesh_transform
+from fabkit.profiles.accessory import LID, Printable
 from fabkit.profiles.profile import Profile
+from fabkit.solve.encoding import Layout
 
 if TYPE_CHECKING:
     from fabkit.drawing.part import PartDrawing
@@ -39,14 +45,16 @@ class LiveParts:
     def __init__(self, puzzle: PuzzleSet, profile: Profile, only: str = "") -> None:
         parts = [part for part in printed_parts(puzzle, profile) if only in ("", part.id)]
         drafted, self.failed = draft_possible(puzzle, parts, profile, draft_printable)
-        drawings = {drawing.piece: drawing for drawing in drafted}
-        possible = [part for part in parts if part.id in drawings]
+        impossible = {part.id for failed in self.failed.values() for part in failed}
+        possible = [part for part in parts if part.id not in impossible]
+        drawings = dict(zip(possible, drafted, strict=True))
         self.ids = [part.id for part in parts]
         self._keys = {
-            part.id: _made_from(puzzle, profile, drawings[part.id], part) for part in possible
+            part.id: _made_from(puzzle, profile, drawing, part)
+            for part, drawing in drawings.items()
         }
         meshes = {part_id: _kept[key][0] for part_id, key in self._keys.items() if key in _kept}
-        self.artifacts = Artifacts(puzzle, possible, profile, drawings=drawings, meshes=meshes)
+        self.artifacts = Artifacts(puzzle, possible, profile, drawings, meshes)
 
     def model(self, part: Printable) -> dict[str, Any]:
         """Return the viewer's model of a part, and keep it with the part's mesh.
@@ -71,6 +79,41 @@ def is_possible(puzzle: PuzzleSet, part: Printable, profile: Profile) -> bool:
         InputError: when it does not suit the set.
     """
     return not draft_possible(puzzle, [part], profile, draft_printable)[1]
+
+
+def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
+    """The ids of the parts on each plate, with their matrices.
+
+    Raises:
+        InputError: when a part is larger than the bed.
+    """
+    drawings = artifacts.drawings
+    return [
+        [
+            (part.name, viewer_matrix(mesh_transform(part, drawings[part.name])))
+            for part in plate.placements
+        ]
+        for plate in artifacts.plates
+    ]
+
+
+def assembled_matrices(
+    puzzle: PuzzleSet, profile: Profile, region: frozenset[Cell], layout: Layout
+) -> list[tuple[str, list[float]]]:
+    """The ids of the board that holds a solution, if it is printed, and of the pieces, with their
+    matrices.
+
+    Args:
+        region: the cells of the board.
+
+    Raises:
+        InputError: when the profile does not suit a piece or the board.
+    """
+    boards = [board for board in boards_for_region(puzzle, region, profile) if board.kind != LID]
+    artifacts = Artifacts(puzzle, (*puzzle.select([*layout]), *boards), profile)
+    placements = piece_placements(artifacts, region, layout, boards)
+    parts = [(board.id, viewer_matrix(np.eye(3, 4))) for board in boards]
+    return parts + [(piece, viewer_matrix(place)) for piece, (place, _) in placements.items()]
 
 
 def _made_from(

@@ -14,8 +14,8 @@ import pytest
 import shapely
 from shapely.affinity import translate
 
+from fabkit.build.artifacts import Artifacts
 from fabkit.build.booklet import BookletFile, BookletOptions
-from fabkit.build.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.entry import LEVELS
@@ -25,6 +25,7 @@ from fabkit.output.i18n import load_messages
 from fabkit.output.numbering import number_challenges
 from fabkit.output.web.playdata import play_data
 from fabkit.profiles.profile_file import load_profile
+from fabkit.puzzles.entries import NothingToShowError, Selection, gather, select_solved
 from fabkit.sets.catalog import catalog_records
 from fabkit.sets.library import load_set
 from tests.conftest import ROOT
@@ -307,8 +308,9 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
 def test_a_list_that_changes_while_its_booklet_is_made_makes_it_stale(tmp_path: Path) -> None:
     path = start(tmp_path)
     options = BookletOptions(Selection(files=(path,)), picture=False)
+    stars = load_set("iqstars")
     booklets = [
-        BookletFile(load_set("iqstars"), load_profile(), tmp_path, options, always=False)
+        BookletFile(Artifacts(stars, (), load_profile()), tmp_path, options, always=False)
         for _ in range(3)
     ]
     booklets[0].begin()

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from shapely import Polygon
 
-from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.core.errors import library_failures
 from fabkit.drawing.ball import BallDrawing
 from fabkit.drawing.boards.csg import BoardDrawing
-from fabkit.drawing.draft import FlatDrawing, draft_for_pictures
+from fabkit.drawing.draft import FlatDrawing
 from fabkit.drawing.marks import mark_places
 from fabkit.drawing.outline import region_mm
+from fabkit.drawing.part import PartDrawing
 from fabkit.drawing.placement import Matrix, place_ball_piece, place_flat_piece, translated
+from fabkit.mesh.files.writing3mf import Object3mf
 from fabkit.model.blockers import blockers
 from fabkit.model.clues import ClueFilter
 from fabkit.model.entry import subdivide
@@ -25,7 +26,6 @@ from fabkit.model.piece import Piece, marked_at
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.scene import ShadedMesh, Vector, dot
 from fabkit.profiles.accessory import LID, Accessory, Printable, accessories
-from fabkit.profiles.filaments import in_own_colours
 from fabkit.profiles.profile import Profile
 from fabkit.solve.encoding import Layout
 
@@ -39,27 +39,40 @@ _BESIDE = 0.08
 _WIDE = 1.25
 
 
+class Parts(Protocol):
+    """What pictures show of a set: see `fabkit.build.artifacts.Artifacts`."""
+
+    puzzle: PuzzleSet
+    printables: tuple[Printable, ...]
+    profile: Profile
+
+    @property
+    def drawings(self) -> Mapping[str, PartDrawing]:
+        """The drawings, by id."""
+
+    def print_of(self, printable: Printable) -> Object3mf:
+        """Return the meshes of a printable in their colours."""
+
+
 def assembled(
     puzzle: PuzzleSet,
     challenge: Challenge,
     layout: Layout,
     profile: Profile,
-    find_stl: Callable[[], Mapping[str, Path]] = dict,
+    pictured: Callable[[Sequence[Printable]], Parts],
     board: bool = True,
     exploded: bool = False,
     halves: int = 1,
-    warn: Callable[[str], None] | None = None,
 ) -> list[ShadedMesh]:
     """The meshes of an assembled set.
 
     Args:
         challenge: the challenge. Its board is shown if its region is that of a board.
         layout: a solution, or the pieces in front of the board.
+        pictured: returns what is shown of some printables; see `Artifacts.pictured`.
         board: whether the board is shown, with its lid, if it is made as an object.
         exploded: whether the pieces are apart above it.
         halves: of the challenge's cells in a unit's length; see `fabkit.model.puzzle.Entry`.
-        warn: receives a message on pieces that are drawn without a letter or magnets that cannot be
-            made; without it, these are refused.
 
     Returns:
         The visible meshes, in mm: the board, then its lid, then the pieces with their inlays.
@@ -73,7 +86,7 @@ def assembled(
     is_blocked = board and challenge.blocked
     on_cells = blockers(puzzle, profile.board_colour) if is_blocked else ()
     parts: tuple[Printable, ...] = (*pieces, *on_cells, *boards)
-    artifacts = picture_artifacts(puzzle, parts, profile, find_stl, warn)
+    artifacts = pictured(parts)
     drawings = artifacts.drawings
     meshes: list[ShadedMesh] = []
     for accessory in boards:
@@ -99,23 +112,6 @@ def assembled(
             on_floor = translated(placement, 0.0, 0.0, _rest_mm(artifacts, boards))
             meshes += shaded_meshes(artifacts, blocker, on_floor)
     return meshes
-
-
-def picture_artifacts(
-    puzzle: PuzzleSet,
-    printables: Sequence[Printable],
-    profile: Profile,
-    find_stl: Callable[[], Mapping[str, Path]] = dict,
-    warn: Callable[[str], None] | None = None,
-) -> Artifacts:
-    """Artifacts for pictures: pieces show the set's own colours, chequered ones both, however they are
-    printed."""
-    profile = replace(in_own_colours(profile), tones="inlay")
-    drawings = None
-    if warn is not None:
-        drafts = draft_for_pictures(puzzle, printables, profile, warn)
-        drawings = {drawing.piece: drawing for drawing in drafts}
-    return Artifacts(puzzle, printables, profile, find_stl, drawings)
 
 
 def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> Layout:
@@ -150,10 +146,10 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> Layout:
 
 
 def shaded_meshes(
-    artifacts: Artifacts, printable: Printable, placement: Matrix
+    artifacts: Parts, printable: Printable, placement: Matrix
 ) -> Iterator[ShadedMesh]:
     """The placed meshes of a printable and its inlays, each in its colour."""
-    with library_failures(f"the mesh of {printable.id}"):
+    with library_failures(lambda: f"the mesh of {printable.id}"):
         parts = artifacts.print_of(printable)
     for part in parts.solids:
         vertices = np.asarray(part.mesh.vertices, dtype=np.float64)
@@ -163,7 +159,7 @@ def shaded_meshes(
 
 
 def piece_placements(
-    artifacts: Artifacts,
+    artifacts: Parts,
     region: frozenset[Cell],
     layout: Layout,
     boards: Sequence[Accessory],
@@ -202,7 +198,7 @@ def piece_placements(
     return placements
 
 
-def _rest_mm(artifacts: Artifacts, boards: Sequence[Accessory]) -> float:
+def _rest_mm(artifacts: Parts, boards: Sequence[Accessory]) -> float:
     """The height at which pieces are in boards; 0 without any."""
     drawings = [artifacts.drawings[board.id] for board in boards if board.kind != LID]
     heights = [drawing.rest_mm for drawing in drawings if isinstance(drawing, BoardDrawing)]
@@ -210,7 +206,7 @@ def _rest_mm(artifacts: Artifacts, boards: Sequence[Accessory]) -> float:
 
 
 def placement_on(
-    artifacts: Artifacts,
+    artifacts: Parts,
     piece: Piece,
     cells: frozenset[Cell],
     halves: int = 1,
