@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fabkit.cli.options import one_of, option, refuse, whole
@@ -14,20 +15,24 @@ from fabkit.core.files import write_atomically
 AUTO = "auto"
 
 
-def _width(text: str, name: str) -> int:
+def _width(text: str) -> int:
     from fabkit.output.png import MAX_WIDTH, MIN_WIDTH
 
-    width: int = whole(MIN_WIDTH, MAX_WIDTH)(text, name)
+    width: int = whole(MIN_WIDTH, MAX_WIDTH)(text)
     return width
 
 
-THEME = option(
+THEME = partial(
+    option,
     "--theme auto|light|dark",
     "Colours for light or dark pages (default: auto, which follows the viewer).",
     read=one_of((AUTO, "light", "dark")),
 )
-WIDTH = option(
-    "--width PX", "Width of a PNG file, in pixels (default: that of the drawing).", read=_width
+WIDTH = partial(
+    option,
+    "--width PX",
+    "Width of a PNG file, in pixels (default: that of the drawing).",
+    read=_width,
 )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.cli.check import print_check, print_verify
-from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, Context, with_options
+from fabkit.cli.context import FAILURE_EXIT, Printing, WithBudget, WithForce
+from fabkit.cli.exports import export_of, print_export
 from fabkit.cli.options import flag
-from fabkit.cli.printing import CONFIG, SLICER, TIME_LIMIT, export_of, print_export, print_slices
 from fabkit.cli.report import Report
+from fabkit.cli.slicing import CONFIG, SLICER, TIME_LIMIT, print_slices
 from fabkit.core.errors import FabkitError, pluralize
 from fabkit.core.units import format_duration
 
@@ -21,111 +23,113 @@ if TYPE_CHECKING:
     from fabkit.printing.bom import Bom
 
 
-@with_options(*PRINT_OPTIONS, "force", "budget_s")
-def make(
-    context: Context,
-    slice_too: bool = flag("--slice", "Also slice the plates (requires PrusaSlicer)."),
-    slicer: str | None = SLICER,
-    limit_s: float = TIME_LIMIT,
-    config: Path | None = CONFIG,
-) -> int:
+@dataclass
+class Make(WithBudget, WithForce, Printing):
     """Make all files for a print, then check and verify them.
 
     Exit code 1 if a check fails, or the meshes do not solve the catalog.
     """
-    from fabkit.build.export import kinds_for, leftovers
-    from fabkit.build.slicing import slice_set, write_bom
-    from fabkit.jobs.parallel import all_cores
-    from fabkit.printing.slicer.config import read_config
-    from fabkit.printing.slicer.program import find_slicer
 
-    report, puzzle, limits = context.report, context.puzzle, context.profile
-    folder, force = context.folder, context.force
-    own = read_config(config, limits) if config is not None else None
-    program = find_slicer(slicer) if slice_too or own or slicer is not None else None
-    kinds = kinds_for(puzzle)
-    with all_cores():
-        booklet_file = _begin_booklet(context)
-        done = export_of(context, kinds)
-        print_export(done, "output", context)
-        report.warn(*(f"{folder}: {warning}" for warning in done.warnings))
-        with context.resumable():
-            checked, verified = _reports(context, done)
-            sliced: dict[str, Any] | None = None
-            if program is not None:
-                with report.progress() as progress:
-                    sliced, is_new = slice_set(
-                        folder, puzzle, limits, program, limit_s, force, own, progress
-                    )
-                print_slices(sliced, is_new, report)
-            bom = write_bom(folder, puzzle, limits, force)
-            booklet, notes = _booklet(booklet_file, report)
-    for note in bom.notes:
-        report.info(note)
-    # Those on the folder's other files come at the end, when these are up to date.
-    warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
-    report.warn(*warnings)
-    given = [word for name in context.profiles for word in ("-p", name)]
-    given += [word for setting in context.settings for word in ("-s", setting)]
-    not_made = {"the coupon to calibrate a printer": shlex.join(["fabkit", "coupon", *given])}
-    if bom.magnets:
-        jig = shlex.join(["fabkit", "jig", context.set, *given])
-        not_made["the jig for the magnets"] = jig
-    ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
-    _print_summary(folder, list(done.files), checked, verified, bom, booklet is not None, report)
-    others = (f"{name} (`{command}`)" for name, command in not_made.items())
-    report.info(f"Not made: {', '.join(others)}")
-    if ok:
-        report.info(f"Done: {pluralize(len(done.files), 'file')} in {folder} {context.elapsed}")
-    else:
-        report.info(f"FAILED: see {folder / 'check.html'}")
-    report.document(
-        {
-            "set": puzzle.name,
-            "output": str(folder),
-            "profile": limits.name,
-            "ok": ok,
-            **done.document(),
-            "check": checked,
-            "verify": verified,
-            "slice": sliced,
-            "bom": bom.document(),
-            "booklet": booklet,
-            "not_made": list(not_made.values()),
-            "warnings": [*done.warnings, *warnings],
-        }
-    )
-    return 0 if ok else FAILURE_EXIT
+    slice_too: bool = flag("--slice", "Also slice the plates (requires PrusaSlicer).")
+    slicer: str | None = SLICER()
+    limit_s: float = TIME_LIMIT()
+    config: Path | None = CONFIG()
 
+    def run(self) -> int:
+        from fabkit.build.export import kinds_for, leftovers
+        from fabkit.build.slicing import slice_set, write_bom
+        from fabkit.jobs.parallel import all_cores
+        from fabkit.printing.slicer.config import read_config
+        from fabkit.printing.slicer.program import find_slicer
 
-def _reports(context: Context, done: BuildResult) -> list[dict[str, Any]]:
-    """The reports of check and verify; those in the folder, if nothing has changed since."""
-    from fabkit.build.meshes import check_and_verify
-    from fabkit.build.reports import read_report
+        report, puzzle, limits = self.report, self.puzzle, self.profile
+        folder, force = self.folder, self.force
+        own = read_config(self.config, limits) if self.config is not None else None
+        slices = self.slice_too or own or self.slicer is not None
+        program = find_slicer(self.slicer) if slices else None
+        kinds = kinds_for(puzzle)
+        with all_cores():
+            booklet_file = self._begin_booklet()
+            done = export_of(self, kinds)
+            print_export(done, "output", self)
+            report.warn(*(f"{folder}: {warning}" for warning in done.warnings))
+            with self.resumable():
+                checked, verified = self._reports(done)
+                sliced: dict[str, Any] | None = None
+                if program is not None:
+                    with report.progress() as progress:
+                        sliced, is_new = slice_set(
+                            folder, puzzle, limits, program, self.limit_s, force, own, progress
+                        )
+                    print_slices(sliced, is_new, report)
+                bom = write_bom(folder, puzzle, limits, force)
+                booklet, notes = _booklet(booklet_file, report)
+        for note in bom.notes:
+            report.info(note)
+        # Those on the folder's other files come at the end, when these are up to date.
+        warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
+        report.warn(*warnings)
+        given = [word for name in self.profiles for word in ("-p", name)]
+        given += [word for setting in self.settings for word in ("-s", setting)]
+        not_made = {"the coupon to calibrate a printer": shlex.join(["fabkit", "coupon", *given])}
+        if bom.magnets:
+            jig = shlex.join(["fabkit", "jig", self.set, *given])
+            not_made["the jig for the magnets"] = jig
+        ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
+        _print_summary(
+            folder, list(done.files), checked, verified, bom, booklet is not None, report
+        )
+        others = (f"{name} (`{command}`)" for name, command in not_made.items())
+        report.info(f"Not made: {', '.join(others)}")
+        if ok:
+            report.info(f"Done: {pluralize(len(done.files), 'file')} in {folder} {self.elapsed}")
+        else:
+            report.info(f"FAILED: see {folder / 'check.html'}")
+        report.document(
+            {
+                "set": puzzle.name,
+                "output": str(folder),
+                "profile": limits.name,
+                "ok": ok,
+                **done.document(),
+                "check": checked,
+                "verify": verified,
+                "slice": sliced,
+                "bom": bom.document(),
+                "booklet": booklet,
+                "not_made": list(not_made.values()),
+                "warnings": [*done.warnings, *warnings],
+            }
+        )
+        return 0 if ok else FAILURE_EXIT
 
-    report, folder, files = context.report, context.folder, list(done.files)
-    arguments = context.puzzle, context.profile, files, context.budget_s, context.force
-    with report.progress() as progress:
-        reports = check_and_verify(folder, *arguments, progress)
-    if reports is None:
-        report.info("Already up to date: check and verify reports")
-    else:
-        print_check(reports[0], report)
-        print_verify(reports[1], report)
-    return [read_report(folder, name) for name in ("check.json", "verify.json")]
+    def _reports(self, done: BuildResult) -> list[dict[str, Any]]:
+        """The reports of check and verify; those in the folder, if nothing has changed since."""
+        from fabkit.build.meshes import check_and_verify
+        from fabkit.build.reports import read_report
 
+        report, folder, files = self.report, self.folder, list(done.files)
+        arguments = self.puzzle, self.profile, files, self.budget_s, self.force
+        with report.progress() as progress:
+            reports = check_and_verify(folder, *arguments, progress)
+        if reports is None:
+            report.info("Already up to date: check and verify reports")
+        else:
+            print_check(reports[0], report)
+            print_verify(reports[1], report)
+        return [read_report(folder, name) for name in ("check.json", "verify.json")]
 
-def _begin_booklet(context: Context) -> BookletFile:
-    """Begin with the booklet while other files are made."""
-    from fabkit.build.booklet import BookletFile, BookletOptions
-    from fabkit.build.entries import Selection
+    def _begin_booklet(self) -> BookletFile:
+        """Begin with the booklet while other files are made."""
+        from fabkit.build.booklet import BookletFile, BookletOptions
+        from fabkit.build.entries import Selection
 
-    options = BookletOptions(Selection(budget_s=context.budget_s))
-    force = context.force
-    file = BookletFile(context.puzzle, context.profile, context.folder, options, force, force)
-    with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
-        file.begin()
-    return file
+        options = BookletOptions(Selection(budget_s=self.budget_s))
+        force = self.force
+        file = BookletFile(self.puzzle, self.profile, self.folder, options, force, force)
+        with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
+            file.begin()
+        return file
 
 
 def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, list[str]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabkit.cli import options
-from fabkit.cli.context import FAILURE_EXIT, Context, with_options
-from fabkit.cli.options import flag, option
+from fabkit.cli.context import FAILURE_EXIT, OfSet, WithOutput
+from fabkit.cli.options import flag, option, some_of, whole
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, pluralize, quote
 from fabkit.core.files import digest, json_text, read_json, staged_writes
@@ -36,96 +36,98 @@ SHEET = "snowflakes.svg"
 RUNS = "runs"
 
 
-@with_options("set", "output")
-def snowflakes(
-    context: Context,
-    parity: str | None = option(
-        "--parity PARITY,...",
-        "Only shapes centred on a corner of the grid (even), on the middle of a cell (odd), or with "
-        "ring and centre half a unit apart (mixed).",
-        read=options.some_of(PARITIES, "parity"),
-        complete=lambda: PARITIES,
-    ),
-    flips: bool | None = option(
-        "--flips/--no-flips",
-        "Allow or forbid turning pieces over (default: as in the set).",
-    ),
-    pieces: str | None = option("--pieces IDS", "Only these pieces, such as A,B,C (default: all)."),
-    max_half_width: int | None = option(
-        "--max-half-width H",
-        "Only shapes of at most H cells from the centre to the edge (default: the largest "
-        "possible).",
-        read=options.whole(0, _MAX_HALF_WIDTH),
-    ),
-    wandering: bool = flag("--wandering", "Include shapes that fall apart into movable blocks."),
-    workers: int | None = option(
-        "--workers N",
-        "Number of processes (default: one per core).",
-        read=options.whole(1, _MAX_WORKERS),
-    ),
-    cluster: str | None = option(
-        "--cluster ADDRESS", "Run on the Dask cluster with this scheduler."
-    ),
-    resume: Path | None = option(
-        "--resume DIR",
-        "Checkpoint folder of a run to start or resume (default: output/SET/runs/...).",
-    ),
-    proof: Path | None = option(
-        "--proof DIR", "Write proofs of the impossible shapes, for `fabkit certify`."
-    ),
-    count_s: float = option(
-        "--count-budget SECONDS",
-        f"Time limit for counting the solutions of a snowflake; 0 skips it (default: {COUNT_S:g}).",
-        COUNT_S,
-    ),
-    budget_s: float = option(
-        "--budget SECONDS",
-        f"Time limit for a shape, which is then listed as unknown (default: {DECIDE_S:g}).",
-        DECIDE_S,
-    ),
-    timed: bool = flag("--timed", "Record the search time in the catalog."),
-) -> int:
+@dataclass
+class Snowflakes(WithOutput, OfSet):
     """Find all snowflakes: shapes of all pieces with a square's symmetry.
 
     Exit code 1 if there are none, or if some shapes remain undecided.
     """
-    report, puzzle, folder = context.report, context.puzzle, context.folder
-    with suppress(FileNotFoundError):  # before the search, which may take hours
-        other = read_json(folder / LIST).get("set")
-        if other != puzzle.name:
-            message = f"holds the snowflakes of {quote(other)}; choose another folder with -o"
-            raise InputError.of(escape(str(folder / LIST)), message)
 
-    from fabkit.jobs.checkpoint import Checkpoint
-    from fabkit.puzzles.snowflakes.query import SnowflakeQuery
-    from fabkit.puzzles.snowflakes.search import find_snowflakes
-
-    query = SnowflakeQuery(
-        puzzle,
-        _pieces(puzzle, pieces),
-        tuple(parity or PARITIES),
-        puzzle.flips if flips is None else flips,
-        not wandering,
-        max_half_width,
-        count_s,
-        budget_s,
+    parity: str | None = option(
+        "--parity PARITY,...",
+        "Only shapes centred on a corner of the grid (even), on the middle of a cell (odd), or with "
+        "ring and centre half a unit apart (mixed).",
+        read=some_of(PARITIES, "parity"),
+        complete=lambda: PARITIES,
     )
-    # One folder for each query.
-    identity = json_text(query.fingerprint, indent=None)
-    run = resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"
-    again = shlex.join(["--resume", str(run)])
-    message = f"stopped; progress is saved; to continue, run the same command with {again}"
-    with (
-        cleanup_on_signal(lambda: message),
-        _pool(workers, cluster) as pool,
-        Checkpoint(run, query.fingerprint) as checkpoint,
-    ):
-        kept = len(checkpoint.keys())
-        if kept:
-            report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
-        with report.progress() as progress:
-            results = find_snowflakes(query, checkpoint, pool, progress)
-    return _print_results(query, results, folder, proof, context.begin if timed else None, report)
+    flips: bool | None = option(
+        "--flips/--no-flips", "Allow or forbid turning pieces over (default: as in the set)."
+    )
+    piece_ids: str | None = option(
+        "--pieces IDS", "Only these pieces, such as A,B,C (default: all)."
+    )
+    max_half_width: int | None = option(
+        "--max-half-width H",
+        "Only shapes of at most H cells from the centre to the edge (default: the largest "
+        "possible).",
+        read=whole(0, _MAX_HALF_WIDTH),
+    )
+    wandering: bool = flag("--wandering", "Include shapes that fall apart into movable blocks.")
+    workers: int | None = option(
+        "--workers N", "Number of processes (default: one per core).", read=whole(1, _MAX_WORKERS)
+    )
+    cluster: str | None = option(
+        "--cluster ADDRESS", "Run on the Dask cluster with this scheduler."
+    )
+    resume: Path | None = option(
+        "--resume DIR",
+        "Checkpoint folder of a run to start or resume (default: output/SET/runs/...).",
+    )
+    proof: Path | None = option(
+        "--proof DIR", "Write proofs of the impossible shapes, for `fabkit certify`."
+    )
+    count_s: float = option(
+        "--count-budget SECONDS",
+        f"Time limit for counting the solutions of a snowflake; 0 skips it (default: {COUNT_S:g}).",
+        COUNT_S,
+    )
+    budget_s: float = option(
+        "--budget SECONDS",
+        f"Time limit for a shape, which is then listed as unknown (default: {DECIDE_S:g}).",
+        DECIDE_S,
+    )
+    timed: bool = flag("--timed", "Record the search time in the catalog.")
+
+    def run(self) -> int:
+        report, puzzle, folder = self.report, self.puzzle, self.folder
+        with suppress(FileNotFoundError):  # before the search, which may take hours
+            other = read_json(folder / LIST).get("set")
+            if other != puzzle.name:
+                message = f"holds the snowflakes of {quote(other)}; choose another folder with -o"
+                raise InputError.of(escape(str(folder / LIST)), message)
+
+        from fabkit.jobs.checkpoint import Checkpoint
+        from fabkit.puzzles.snowflakes.query import SnowflakeQuery
+        from fabkit.puzzles.snowflakes.search import find_snowflakes
+
+        query = SnowflakeQuery(
+            puzzle,
+            _pieces(puzzle, self.piece_ids),
+            tuple(self.parity or PARITIES),
+            puzzle.flips if self.flips is None else self.flips,
+            not self.wandering,
+            self.max_half_width,
+            self.count_s,
+            self.budget_s,
+        )
+        # One folder for each query.
+        identity = json_text(query.fingerprint, indent=None)
+        run = self.resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"
+        again = shlex.join(["--resume", str(run)])
+        message = f"stopped; progress is saved; to continue, run the same command with {again}"
+        with (
+            cleanup_on_signal(lambda: message),
+            _pool(self.workers, self.cluster) as pool,
+            Checkpoint(run, query.fingerprint) as checkpoint,
+        ):
+            kept = len(checkpoint.keys())
+            if kept:
+                report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
+            with report.progress() as progress:
+                results = find_snowflakes(query, checkpoint, pool, progress)
+        return _print_results(
+            query, results, folder, self.proof, self.begin if self.timed else None, report
+        )
 
 
 def _print_results(
