@@ -36,6 +36,7 @@ from fabkit.core.errors import (
     quote,
 )
 from fabkit.core.files import check_schema
+from fabkit.core.lines import located
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.accessory import blockers, place_unlike_blocker
 from fabkit.model.clues import ClueFilter
@@ -643,13 +644,14 @@ def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
         raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
     suffix = path.suffix.lower()
     is_json = suffix == ".json" or (suffix != ".toml" and content.lstrip().startswith("{"))
-    document = parse_json(content, name) if is_json else parse_toml(content, name)
-    if document.keys() & {"challenge", "challenges"}:
-        return read_list(document, puzzle, name)
-    errors = ErrorList(name)
-    table = read_document(ChallengeFile, document, errors)
-    entries = [_reader(puzzle, errors).read(table, _safe_id(path.stem))] if table else []
-    errors.raise_if_any()
+    with located(content, name):
+        document = parse_json(content, name) if is_json else parse_toml(content, name)
+        if document.keys() & {"challenge", "challenges"}:
+            return read_list(document, puzzle, name)
+        errors = ErrorList(name)
+        table = read_document(ChallengeFile, document, errors)
+        entries = [_reader(puzzle, errors).read(table, _safe_id(path.stem))] if table else []
+        errors.raise_if_any()
     return entries
 
 

@@ -36,6 +36,7 @@ from fabkit.core.errors import (
     quote,
 )
 from fabkit.core.files import digest
+from fabkit.core.lines import located
 from fabkit.core.parsing import parse_toml, read_text
 from fabkit.model.accessory import BLOCKER, blockers, place_unlike_blocker
 from fabkit.model.challenge_file import (
@@ -336,13 +337,14 @@ def read_set(path: Path, source: str | None = None, text: str | None = None) -> 
     errors = ErrorList(name)
     if text is None:
         text = read_text(path, name, "a TOML file")
-    document = parse_toml(text, name)
     keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
     renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
-    file = read_document(SetFile, document, errors, keys, renamed)
-    if file:
-        puzzle = _SetReader(file, errors, path.parent).read(document, text)
-    errors.raise_if_any()
+    with located(text, name):
+        document = parse_toml(text, name)
+        file = read_document(SetFile, document, errors, keys, renamed)
+        if file:
+            puzzle = _SetReader(file, errors, path.parent).read(document, text)
+        errors.raise_if_any()
     return puzzle
 
 
