@@ -32,7 +32,7 @@ from fabkit.model.piece import canonical_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, to_units
 
-#: So many directions are tried, the second number as of a tower.
+#: How many directions may be up: first try, and second try for tall parts.
 _DIRECTIONS = 3, 12
 #: A mesh this close (degrees) to upright or upside down in its file is so on purpose.
 _UPRIGHT_DEGREES = 3.0

@@ -184,7 +184,8 @@ class ChallengeFile(Table):
         json_schema_extra={"minimum": 1},
     )
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="the region in rows of text: a letter is a cell, a dot or blank is none"
+        None,
+        description="the region in rows of text: a letter for each cell, a dot or a space elsewhere",
     )
     minus: Cells = None
     blocked: StrictBool = Field(
@@ -397,7 +398,7 @@ class ChallengeReader:
             )
             stated = [name for name in CLUE_KEYS if getattr(table, name)]
             if key and not stated:
-                errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
+                errors.add(table.place, f"states nothing about its cells; add {join_or(CLUE_KEYS)}")
             if cells and (message := numbering.outside(cells, region)):
                 errors.add(table.key(key), message)
             if table.piece and table.piece not in pieces:

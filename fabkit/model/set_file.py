@@ -203,7 +203,7 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     outline: Outline = None
     cells: Cells = None
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="rows of text: a letter is a cell, a dot or blank is none"
+        None, description="rows of text: a letter for each cell, a dot or a space elsewhere"
     )
     back: Annotated[Any, Shape("rows", TextRows)] = Field(
         None, description="rows with the marks as seen from behind; by default those of the front"
@@ -244,8 +244,8 @@ class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
     )
     labels: Annotated[Any, Shape("rows of words", TextRows)] = Field(
         None,
-        description="texts on the cells: a string for each row, with a word for each of its cells; a "
-        "dot is no text",
+        description="texts on the cells: a string for each row, with a word for each of its cells, a "
+        "dot where there is no text",
     )
     open: StrictInt = Field(
         0, ge=0, le=MAX_CELLS_OF_FILE, description="number of cells that all pieces leave open"
@@ -289,7 +289,7 @@ class CutTable(Table, json_schema_extra=_exactly_one(_CUT_KEYS)):
     """A picture of a board that is cut into the pieces: the board and the pieces in one drawing."""
 
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="rows of text: equal letters are a piece, a dot or blank is no cell"
+        None, description="rows of text: equal letters are a piece; a dot or a space is outside"
     )
     cells: Annotated[Any, Shape("a table", Annotated[dict[str, _Places], Field(min_length=1)])] = (
         Field(
@@ -747,7 +747,7 @@ class _SetReader:
             words = text.split() if isinstance(text, str) else []
             if len(words) != len(places):
                 expected = f"expected a string of {pluralize(len(places), 'word')}"
-                advice = "one for each cell of the row, where a dot is no text"
+                advice = "one for each cell of the row (a dot where there is no text)"
                 self.errors.add(f"{key}[{index}]", f"{expected}, {advice}; found {quote(text)}")
                 continue
             for word, place in zip(words, places, strict=True):
@@ -828,7 +828,8 @@ class _SetReader:
         )
         if board.cells and next(family.choices(), None) is None:
             advice = "name more cells, or less in without"
-            errors.add(key, f"leave no choice of a different cell of each group; {advice}")
+            message = "allow no member: every combination repeats a cell or is excluded"
+            errors.add(key, f"{message}; {advice}")
         return family
 
     def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:

@@ -40,7 +40,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
     A text that cannot be changed in place is written anew: a changed table with dotted keys and a header.
 
     Raises:
-        InputError: when the text is not TOML, or the document has values that TOML has not.
+        InputError: when the text is not TOML, or the document has values that TOML cannot represent.
     """
     before = parse_toml(text, "")
     if _same(before, document):
@@ -52,7 +52,9 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
         if not _parses_to(edited, document):
             edited = tomli_w.dumps(document)
     except (TypeError, RecursionError):
-        raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
+        raise InputError.of(
+            "", "contains null, which TOML cannot represent, or is nested too deeply"
+        ) from None
     edited = edited if source.startswith("\n") else edited.lstrip("\n")
     return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 

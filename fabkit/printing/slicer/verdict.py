@@ -302,14 +302,16 @@ def _bed_faults(gcode: Gcode, bed: Bed, half_mm: float) -> Iterator[str]:
     def fits(around: Box, bounds: Polygon) -> bool:
         return bool(bounds.covers(box(*around).buffer(half_mm, join_style="mitre")))
 
-    of = f" of {bed.source}" * bool(bed.source)
-    do = "; choose printer.bed_width and printer.bed_depth for it" * bool(bed.source)
+    owner = advice = ""
+    if bed.source:
+        owner = f" of {bed.source}"
+        advice = "; choose printer.bed_width and printer.bed_depth for it"
     if not (fits(gcode.box, area.envelope) and all(fits(part.box, area) for part in gcode.objects)):
         left, front, right, back = gcode.box
         low_x, low_y, high_x, high_y = Polygon(bed.corners).bounds
         yield (
             f"it prints from ({left:.1f}, {front:.1f}) to ({right:.1f}, {back:.1f}) mm, which is "
-            f"not all on the bed{of}, ({low_x:g}, {low_y:g}) to ({high_x:g}, {high_y:g}) mm{do}"
+            f"not all on the bed{owner}, ({low_x:g}, {low_y:g}) to ({high_x:g}, {high_y:g}) mm{advice}"
         )
     top_mm = gcode.layers[-1].top_mm
     if top_mm > bed.height_mm + SAME_MM:
