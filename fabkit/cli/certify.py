@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 _SUMS = {"area": "the areas do not add up", "colouring": "a colouring does not add up"}
 
 
-@dataclass
 class Certify(Command):
     """Independently verify a certificate, without the solver.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fabkit.cli.context import FAILURE_EXIT, OfSet, WithOutput
@@ -22,7 +21,6 @@ MAX_SEED = 2**32 - 1
 _MAX_DRAWN = 3
 
 
-@dataclass
 class Challenges(WithOutput, OfSet):
     """Generate graded challenges with exactly one solution.
 

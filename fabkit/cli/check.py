@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,7 +147,6 @@ def _finish(
     return 0 if result.ok else FAILURE_EXIT
 
 
-@dataclass
 class Check(WithForce, WithBudget, WithProfiles, WithOutput):
     """Check that meshes are printable and fit together.
 
@@ -293,7 +291,6 @@ def _value(part: ScannedPart, rule: str) -> str:
     return f"{round(values[0], 2) + 0.0:.2f}" if values and values[0] is not None else ""
 
 
-@dataclass
 class Verify(WithForce, WithBudget, Printing):
     """Read meshes back and solve the catalog with their outlines.
 

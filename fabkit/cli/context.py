@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import dataclass_transform
 
 from fabkit.cli.options import argument, flag, folder, option, read_value
 from fabkit.cli.report import Report
@@ -29,8 +30,9 @@ SETTINGS_HELP = (
 )
 
 
+@dataclass_transform()
 class _Defaults:
-    """The values of shared options that a command does not have."""
+    """The values of shared options that a command does not have. Subclasses are dataclasses."""
 
     set: str = ""
     output: Path | None = None
@@ -39,6 +41,10 @@ class _Defaults:
     settings: Sequence[str] = ()
     force: bool = False
 
+    def __init_subclass__(cls, kw_only: bool = False) -> None:
+        super().__init_subclass__()
+        dataclass(kw_only=kw_only)(cls)
+
 
 def default_folder(name: str) -> Path:
     """Return a folder below ``output``; refuse it if a file is in its way."""
@@ -46,8 +52,7 @@ def default_folder(name: str) -> Path:
     return path
 
 
-@dataclass(kw_only=True)
-class Command(_Defaults):
+class Command(_Defaults, kw_only=True):
     """A command: its fields are options and arguments, its docstring is its help.
 
     The help lists arguments and options of its own first, then those of its bases, the last base first.
@@ -103,7 +108,6 @@ class Command(_Defaults):
         return cleanup_on_signal(lambda: message)
 
 
-@dataclass
 class OfSet(Command):
     """A command with a set."""
 
@@ -112,22 +116,19 @@ class OfSet(Command):
     )
 
 
-@dataclass(kw_only=True)
-class WithOutput(Command):
+class WithOutput(Command, kw_only=True):
     """A command with ``-o``, the folder of a set's files."""
 
     output: Path | None = option("-o --output DIR", "Output folder (default: output/SET).")
 
 
-@dataclass(kw_only=True)
-class WithPieces(Command):
+class WithPieces(Command, kw_only=True):
     """A command with ``--piece``."""
 
     pieces: list[str] = option("--piece ID", "Only this piece (repeatable).", ())
 
 
-@dataclass(kw_only=True)
-class WithProfiles(Command):
+class WithProfiles(Command, kw_only=True):
     """A command with ``-p``."""
 
     profiles: list[str] = option(
@@ -138,27 +139,23 @@ class WithProfiles(Command):
     )
 
 
-@dataclass(kw_only=True)
-class WithSettings(WithProfiles):
+class WithSettings(WithProfiles, kw_only=True):
     """A command with ``-p`` and ``-s``."""
 
     settings: list[str] = option("-s --set KEY=VALUE", SETTINGS_HELP, ())
 
 
-@dataclass(kw_only=True)
-class WithForce(Command):
+class WithForce(Command, kw_only=True):
     """A command with ``--force``."""
 
     force: bool = flag("--force", "Rebuild everything and overwrite foreign or edited files.")
 
 
-@dataclass(kw_only=True)
-class WithBudget(Command):
+class WithBudget(Command, kw_only=True):
     """A command with ``--budget``, for each challenge."""
 
     budget_s: float = option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0)
 
 
-@dataclass
 class Printing(WithSettings, WithOutput, OfSet):
     """A command that writes a set's files into its folder."""

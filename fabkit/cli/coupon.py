@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,6 @@ _RESULT_LABELS = {
 }
 
 
-@dataclass
 class Coupon(WithForce, WithSettings):
     """Write a test print to measure, for `fabkit calibrate`.
 
@@ -80,7 +78,6 @@ class Coupon(WithForce, WithSettings):
         report.document({"output": str(folder)} | made)
 
 
-@dataclass
 class Calibrate(WithSettings):
     """Write a profile that compensates for your printer.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabkit.cli.context import Command, Printing, WithForce, WithPieces
@@ -24,7 +23,6 @@ def export_of(command: Command, kinds: Sequence[str]) -> BuildResult:
         return export(puzzle, profile, kinds, folder, command.pieces, command.force, progress)
 
 
-@dataclass
 class _Export(WithForce, WithPieces, Printing):
     """A command that writes files of one kind."""
 
@@ -145,7 +143,6 @@ def warn_of_folder(done: BuildResult, command: Command, kinds: Sequence[str]) ->
     return warnings
 
 
-@dataclass
 class Plate(WithForce, WithPieces, Printing):
     """Lay the pieces out on as few plates as possible.
 

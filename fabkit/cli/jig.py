@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from fabkit.cli.context import WithForce, WithOutput, WithSettings
@@ -12,7 +11,6 @@ from fabkit.core.units import format_mm
 from fabkit.model.library import shipped_names
 
 
-@dataclass
 class Jig(WithForce, WithSettings, WithOutput):
     """Write a jig to press magnets in.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from fabkit.printing.bom import Bom
 
 
-@dataclass
 class Make(WithBudget, WithForce, Printing):
     """Make all files for a print, then check and verify them.
 

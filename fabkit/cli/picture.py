@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,6 @@ def _size(text: str) -> tuple[int, int]:
     return width, height
 
 
-@dataclass
 class Picture(WithBudget, WithSettings, OfSet):
     """Render the assembled set from its meshes, as a PNG file.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +34,6 @@ CHALLENGES = partial(
 ONLY = partial(option, "--only ID", "Only this challenge (repeatable).", ())
 
 
-@dataclass
 class Booklet(WithForce, WithBudget, WithSettings, OfSet):
     """Write a printable booklet, as a PDF file.
 
@@ -117,7 +115,6 @@ class Booklet(WithForce, WithBudget, WithSettings, OfSet):
         )
 
 
-@dataclass
 class Page(WithForce, WithBudget, WithSettings):
     """Write a web page to play, with the pieces in 3D.
 
@@ -242,7 +239,6 @@ def _print_files(report: Report, made: BuildResult, shows: str) -> None:
     report.info(f"Open {folder / 'index.html'}")
 
 
-@dataclass
 class Cards(WithForce, Printing):
     """Write printable challenge cards.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from fabkit.model.profile_file import (
 from fabkit.model.puzzle import MOVES, PuzzleSet
 
 
-@dataclass
 class Sets(Command):
     """List the shipped sets."""
 
@@ -91,7 +89,6 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
     }
 
 
-@dataclass
 class Profiles(Command):
     """List the print profiles, or print one as TOML."""
 
@@ -131,7 +128,6 @@ class Profiles(Command):
         )
 
 
-@dataclass
 class Dump(WithSettings):
     """Print the effective profile as TOML, to start your own."""
 
@@ -166,7 +162,6 @@ def _layer_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": values["name"], "title": values["title"], **stated}
 
 
-@dataclass
 class Schema(Command):
     """Print the JSON schema of a set, profile or challenge file.
 
@@ -181,7 +176,6 @@ class Schema(Command):
         print(json.dumps(schema_of(self.kind), indent=2, ensure_ascii=False))
 
 
-@dataclass
 class Docs(WithForce):
     """Open the documentation in the browser.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ from fabkit.model.profile_file import set_note
 from fabkit.model.puzzle import MOVES, Entry, PuzzleSet, area
 
 
-@dataclass
 class Show(WithBudget, WithSettings, WithPieces, OfSet):
     """Show the pieces of a set, its snowflakes, or a challenge.
 

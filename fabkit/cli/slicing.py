@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,6 @@ CONFIG = partial(
 )
 
 
-@dataclass
 class Slice(WithForce, Printing):
     """Slice the plates with PrusaSlicer.
 
@@ -124,7 +122,6 @@ def _value(number: float | None) -> str:
     return "?" if number is None else f"{number:.1f}"
 
 
-@dataclass
 class BillOfMaterials(WithForce, Printing):
     """Write the bill of materials.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,6 @@ SHEET = "snowflakes.svg"
 RUNS = "runs"
 
 
-@dataclass
 class Snowflakes(WithOutput, OfSet):
     """Find all snowflakes: shapes of all pieces with a square's symmetry.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _MAX_LISTED = 10**9
 
 
-@dataclass
 class Solve(OfSet):
     """Find, count or list the solutions of a challenge.
 

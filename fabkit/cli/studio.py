@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from dataclasses import dataclass
 from pathlib import Path
 
 from fabkit.cli.context import WithSettings
@@ -16,7 +15,6 @@ from fabkit.model.profile_file import layer_names, load_profile
 _MAX_PORT = 65535
 
 
-@dataclass
 class Studio(WithSettings):
     """Draw, tune, solve, play and print in the browser.
 

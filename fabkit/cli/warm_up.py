@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from importlib import import_module
 
 from fabkit.cli.context import Command
@@ -20,7 +19,6 @@ MODULES = (
 )
 
 
-@dataclass
 class WarmUp(Command):
     """Compile the solver's kernels, so that the first commands need not wait for them.
 
