@@ -79,7 +79,7 @@ class Certify(Command):
             report.info(f"REJECTED: {proofs.name}: {verdict.reason}")
         fields |= {"reason": verdict.reason, "nodes": verdict.nodes, "compared": verdict.compared}
         seconds = round(time.monotonic() - start, 3)
-        report.document({"file": self.file, "set": proofs.set, **fields, "seconds": seconds})
+        report.document(file=self.file, set=proofs.set, **fields, seconds=seconds)
         return 0 if verdict.holds else FAILURE_EXIT
 
 

@@ -87,7 +87,7 @@ class Challenges(WithOutput, OfSet):
             ]
             more = f" to {last.name}" if last != first else ""
             report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
-        report.document(challenge_list.document(generated))
+        report.document(**challenge_list.document(generated))
         if len(generated.graded) < self.count:
             report.info(
                 f"Found {len(generated.graded)} of {pluralize(self.count, 'challenge')}: {generated.reason}"

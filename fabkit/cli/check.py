@@ -37,17 +37,7 @@ MAX_ERROR_MM = 2.0
 
 
 def split_arguments(names: Sequence[str], sets: Sequence[str]) -> tuple[str, list[str]]:
-    """Return set and the mesh files of `fabkit check`.
-
-    Raises:
-        InputError: when no set is given, two are, or ``--set`` has a profile value.
-
-    Example:
-        >>> split_arguments(["fridgeiq"], [])
-        ('fridgeiq', [])
-        >>> split_arguments(["1.stl", "2.stl"], ["fridgeiq"])
-        ('fridgeiq', ['1.stl', '2.stl'])
-    """
+    """Return set and the mesh files of `fabkit check`."""
     files = list(names)
     keys = {setting.key for setting in SETTINGS}
     for set_name in sets:
@@ -63,11 +53,7 @@ def split_arguments(names: Sequence[str], sets: Sequence[str]) -> tuple[str, lis
 
 
 def _files(command: Command, paths: Sequence[Path]) -> list[Path]:
-    """Return the mesh files of a command, also those in folders; by default the set's own STL files.
-
-    Raises:
-        InputError: when there are none, or a folder holds none.
-    """
+    """Return the mesh files of a command, also those in folders; by default the set's own STL files."""
     if not paths:
         stl = command.folder / "stl"
         if not (own := _meshes_in(stl)):
@@ -99,10 +85,6 @@ def _load_scan(command: Command, paths: Sequence[Path]) -> tuple[ScannedSet, Pro
 
     That is the profile of the command, else the one beside the meshes or the shipped one that
     matches them.
-
-    Raises:
-        InputError: when a file is no mesh, or there is none.
-        ExternalError: when a file cannot be read.
     """
     from fabkit.build.meshes import load_scan
     from fabkit.verify.scan import MEASURED
@@ -143,7 +125,7 @@ def _finish(
         built = write_reports(folder, owner, contents, about, command.force, lenient=True)
         report.warn(*built.warnings)
         report.info(f"Wrote {' and '.join(str(folder / name) for name in sorted(contents))}")
-    report.document(result.document())
+    report.document(**result.document())
     return 0 if result.ok else FAILURE_EXIT
 
 

@@ -75,7 +75,7 @@ class Coupon(WithForce, WithSettings):
         report.info(
             f"Fill in {folder / TEMPLATE}, then run: {calibrate} --from {folder / TEMPLATE}"
         )
-        report.document({"output": str(folder)} | made)
+        report.document(output=str(folder), **made)
 
 
 class Calibrate(WithSettings):
@@ -139,20 +139,15 @@ class Calibrate(WithSettings):
             report.info(note)
         report.info(f"Wrote {path} and {chart}; use the profile with -p {path}")
         report.document(
-            {
-                "output": str(path),
-                "values": {
-                    name: {
-                        "value": estimate.value,
-                        "from": estimate.interval[0],
-                        "to": estimate.interval[1],
-                    }
-                    for name, estimate in machine.values.items()
-                },
-                "scatter_mm": machine.scatter_mm,
-                "residuals": [vars(residual) for residual in machine.residuals],
-                "notes": notes,
-            }
+            output=str(path),
+            values={
+                name: {"value": estimate.value, "from": low, "to": high}
+                for name, estimate in machine.values.items()
+                for low, high in [estimate.interval]
+            },
+            scatter_mm=machine.scatter_mm,
+            residuals=[vars(residual) for residual in machine.residuals],
+            notes=notes,
         )
 
 

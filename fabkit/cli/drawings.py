@@ -45,12 +45,7 @@ class DrawingFile:
     width_px: int | None
 
     def write(self, svg: str, report: Report) -> None:
-        """Write a drawing; for PNG, warn of characters that the font lacks.
-
-        Raises:
-            InputError: when the PNG file would be too high.
-            ExternalError: when the fonts are missing or the folder cannot be written.
-        """
+        """Write a drawing; for PNG, warn of characters that the font lacks."""
         if self.path.suffix.lower() == ".svg":
             write_atomically(self.path, svg)
         else:
@@ -66,11 +61,7 @@ class DrawingFile:
 
 
 def drawing_file(path: Path | None, theme: str | None, width_px: int | None) -> DrawingFile | None:
-    """The file of ``-o``, ``--theme`` and ``--width``; None without ``-o``.
-
-    Raises:
-        InputError: when an option requires another one.
-    """
+    """The file of ``-o``, ``--theme`` and ``--width``; None without ``-o``."""
     if path is None:
         refuse({"--theme": theme}, "requires a drawing; add -o FILE.svg, or omit it")
     if path is None or path.suffix.lower() != ".png":

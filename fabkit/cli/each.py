@@ -75,13 +75,11 @@ def solve_each(
         report.table([head[column] for column in columns], table)
     report.info(_summary_text(query.family or puzzle.name, summary))
     command.report.document(
-        {
-            "set": puzzle.name,
-            "family": query.family or None,
-            "question": question,
-            **summary,
-            "challenges": [{head[column]: row[column] for column in columns} for row in rows],
-        }
+        set=puzzle.name,
+        family=query.family or None,
+        question=question,
+        **summary,
+        challenges=[{head[column]: row[column] for column in columns} for row in rows],
     )
     holds = [
         answer.unique if question == "unique" else answer.status != UNKNOWN for answer in answers

@@ -36,17 +36,15 @@ class _Export(WithForce, WithPieces, Printing):
         warnings = warn_of_folder(done, self, [self.kind])
         pieces = done.pieces
         self.report.document(
-            {
-                "set": self.puzzle.name,
-                "output": str(self.folder),
-                "profile": self.profile.name,
-                **done.document(),
-                "pieces": pieces,
-                "magnets": sum(_magnet_counts(pieces.values())),
-                "pause_heights_mm": pause_heights_mm(done),
-                "face_down": face_down(self.puzzle, self.profile, done),
-                "warnings": warnings,
-            }
+            set=self.puzzle.name,
+            output=str(self.folder),
+            profile=self.profile.name,
+            **done.document(),
+            pieces=pieces,
+            magnets=sum(_magnet_counts(pieces.values())),
+            pause_heights_mm=pause_heights_mm(done),
+            face_down=face_down(self.puzzle, self.profile, done),
+            warnings=warnings,
         )
 
 
@@ -169,6 +167,5 @@ class Plate(WithForce, WithPieces, Printing):
         warnings = warn_of_folder(done, self, ["plates"])
         report_of_plates.pop("schema")
         report.document(
-            {"output": str(folder), "written": len(done.written), "warnings": warnings}
-            | report_of_plates
+            output=str(folder), written=len(done.written), warnings=warnings, **report_of_plates
         )

@@ -52,4 +52,4 @@ class Jig(WithForce, WithSettings, WithOutput):
         report.info(
             f"Wrote {jigs} to {path}" if is_new else f"Already up to date: {jigs} in {path}"
         )
-        report.document({"output": str(folder)} | made)
+        report.document(output=str(folder), **made)

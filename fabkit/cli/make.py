@@ -84,20 +84,18 @@ class Make(WithBudget, WithForce, Printing):
         else:
             report.info(f"FAILED: see {folder / 'check.html'}")
         report.document(
-            {
-                "set": puzzle.name,
-                "output": str(folder),
-                "profile": limits.name,
-                "ok": ok,
-                **done.document(),
-                "check": checked,
-                "verify": verified,
-                "slice": sliced,
-                "bom": bom.document(),
-                "booklet": booklet,
-                "not_made": list(not_made.values()),
-                "warnings": [*done.warnings, *warnings],
-            }
+            set=puzzle.name,
+            output=str(folder),
+            profile=limits.name,
+            ok=ok,
+            **done.document(),
+            check=checked,
+            verify=verified,
+            slice=sliced,
+            bom=bom.document(),
+            booklet=booklet,
+            not_made=list(not_made.values()),
+            warnings=[*done.warnings, *warnings],
         )
         return 0 if ok else FAILURE_EXIT
 

@@ -78,15 +78,13 @@ class Picture(WithBudget, WithSettings, OfSet):
             write_atomically(self.path, render(meshes, view))
         report.info(f"Wrote {self.path}: {chosen.id} of {puzzle.title}")
         report.document(
-            {
-                "set": puzzle.name,
-                "challenge": chosen.id,
-                "file": str(self.path),
-                "width": width,
-                "height": height,
-                "shown": [mesh.name for mesh in meshes],
-                "triangles": sum(len(mesh.faces) for mesh in meshes),
-            }
+            set=puzzle.name,
+            challenge=chosen.id,
+            file=str(self.path),
+            width=width,
+            height=height,
+            shown=[mesh.name for mesh in meshes],
+            triangles=sum(len(mesh.faces) for mesh in meshes),
         )
         return 0 if solution else FAILURE_EXIT
 

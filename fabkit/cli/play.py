@@ -100,18 +100,16 @@ class Booklet(WithForce, WithBudget, WithSettings, OfSet):
             report.info("Print at 100 %")
         report.warn(*made.notes)
         report.document(
-            {
-                "set": puzzle.name,
-                "file": str(path),
-                "profile": effective.name,
-                "language": self.language,
-                "edition": self.edition,
-                "paper": made.paper,
-                "pages": made.pages,
-                "sheets": made.sheets,
-                "challenges": list(made.challenges),
-                "notes": list(made.notes),
-            }
+            set=puzzle.name,
+            file=str(path),
+            profile=effective.name,
+            language=self.language,
+            edition=self.edition,
+            paper=made.paper,
+            pages=made.pages,
+            sheets=made.sheets,
+            challenges=list(made.challenges),
+            notes=list(made.notes),
         )
 
 
@@ -169,16 +167,14 @@ class Page(WithForce, WithBudget, WithSettings):
         _print_files(report, made, pluralize(len(index.challenges), "challenge"))
         report.warn(*index.notes)
         report.document(
-            {
-                "set": puzzle.name,
-                "output": str(folder),
-                "page": str(folder / making.INDEX),
-                "profile": effective.name,
-                "language": self.language,
-                **made.document(),
-                "challenges": index.challenges,
-                "notes": index.notes,
-            }
+            set=puzzle.name,
+            output=str(folder),
+            page=str(folder / making.INDEX),
+            profile=effective.name,
+            language=self.language,
+            **made.document(),
+            challenges=index.challenges,
+            notes=index.notes,
         )
 
     def _site(self, names: list[str]) -> None:
@@ -208,20 +204,18 @@ class Page(WithForce, WithBudget, WithSettings):
         for name, index in indexes.items():
             report.warn(*(f"{name}: {note}" for note in index.notes))
         report.document(
-            {
-                "output": str(folder),
-                "page": str(folder / INDEX),
-                "language": self.language,
-                **made.document(),
-                "sets": {
-                    name: {
-                        "page": str(pages[name].folder / INDEX),
-                        "challenges": index.challenges,
-                        "notes": index.notes,
-                    }
-                    for name, index in indexes.items()
-                },
-            }
+            output=str(folder),
+            page=str(folder / INDEX),
+            language=self.language,
+            **made.document(),
+            sets={
+                name: {
+                    "page": str(pages[name].folder / INDEX),
+                    "challenges": index.challenges,
+                    "notes": index.notes,
+                }
+                for name, index in indexes.items()
+            },
         )
 
 
@@ -282,12 +276,10 @@ class Cards(WithForce, Printing):
         report.info(f"Wrote {pluralize(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
         report.warn(*warnings)
         report.document(
-            {
-                "set": puzzle.name,
-                "output": str(folder),
-                "profile": effective.name,
-                "cards": document,
-                "files": names,
-                "warnings": warnings,
-            }
+            set=puzzle.name,
+            output=str(folder),
+            profile=effective.name,
+            cards=document,
+            files=names,
+            warnings=warnings,
         )

@@ -50,10 +50,10 @@ class Report:
         for text in () if self.quiet else texts:
             to_stderr(f"warning: {text}")
 
-    def document(self, document: dict[str, Any]) -> None:
+    def document(self, **fields: Any) -> None:
         """Print the JSON document with ``--json``."""
         if self.json:
-            print(json_text(document), end="")
+            print(json_text(fields), end="")
 
     def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
         """Print aligned columns, numbers to the right; not with ``--json``."""

@@ -37,17 +37,8 @@ class Sets(Command):
         report = self.report
         puzzles = [load_set(name) for name in shipped_names()]
         puzzles.sort(key=lambda puzzle: (puzzle.group or "~", puzzle.name))
-        head = [
-            "set",
-            "title",
-            "pieces",
-            "boards",
-            "challenges",
-            "starts",
-            "snowflakes",
-            "lattice",
-            "moves",
-        ]
+        head = ["set", "title", "pieces", "boards", "challenges", "starts", "snowflakes"]
+        head += ["lattice", "moves"]
         rows: list[list[object]] = []
         for group, members in groupby(puzzles, lambda puzzle: puzzle.group or "others"):
             rows += [[f"{group}:", *[""] * (len(head) - 1)]]
@@ -67,7 +58,7 @@ class Sets(Command):
             ]
         report.table(head, rows)
         if report.json:  # else no catalog need be read again
-            report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
+            report.document(sets=[describe_set(puzzle) for puzzle in puzzles])
 
 
 def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -118,13 +109,11 @@ class Profiles(Command):
             rows = [[layer["name"], layer["title"]] for layer in group_layers]
             report.table([group, "layered on a profile with a further -p"], rows)
         report.document(
-            {
-                "profiles": [_values(profile) for profile in presets],
-                "layers": {
-                    group: [_layer_values(layer) for layer in group_layers]
-                    for group, group_layers in layers.items()
-                },
-            }
+            profiles=[_values(profile) for profile in presets],
+            layers={
+                group: [_layer_values(layer) for layer in group_layers]
+                for group, group_layers in layers.items()
+            },
         )
 
 
@@ -145,7 +134,7 @@ class Dump(WithSettings):
         effective = load_profile([*own, *self.profiles], self.settings, set_values)
         parent = self.called.parent
         as_json = self.json or bool(parent and parent.params["json"])
-        Report(as_json).document(_values(effective))
+        Report(as_json).document(**_values(effective))
         if not as_json:
             print(dump_profile(effective), end="")
 
@@ -209,4 +198,4 @@ class Docs(WithForce):
                 report.info(f"Already up to date: documentation in {made.folder}")
         opened = not (self.no_open or report.json) and webbrowser.open(page.resolve().as_uri())
         report.info(f"{'Opened' if opened else 'Open'} {page}")
-        report.document({"page": str(page), **copied})
+        report.document(page=str(page), **copied)

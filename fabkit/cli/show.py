@@ -82,21 +82,19 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
         if target is not None:
             self.report.info(f"Wrote {target.path}")
         self.report.document(
-            {
-                "set": self.puzzle.name,
-                "challenge": entry.challenge.id,
-                "title": title,
-                "kind": entry.kind,
-                "pieces": list(entry.challenge.pieces),
-                "given": [placed.piece for placed in entry.challenge.given],
-                "flips": entry.challenge.flips,
-                "status": entry.result.status,
-                "count": entry.result.count,
-                "count_complete": entry.result.count_complete,
-                "level": entry.level or None,
-                "score": entry.score,
-                "file": None if target is None else str(target.path),
-            }
+            set=self.puzzle.name,
+            challenge=entry.challenge.id,
+            title=title,
+            kind=entry.kind,
+            pieces=list(entry.challenge.pieces),
+            given=[placed.piece for placed in entry.challenge.given],
+            flips=entry.challenge.flips,
+            status=entry.result.status,
+            count=entry.result.count,
+            count_complete=entry.result.count_complete,
+            level=entry.level or None,
+            score=entry.score,
+            file=None if target is None else str(target.path),
         )
         return FAILURE_EXIT if lacking else 0
 
@@ -131,15 +129,11 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
         if alike:
             report.warn(f"different pieces share a label: {alike}; change them in {puzzle.source}")
         if report.json:  # else the catalog need not be read
-            report.document({**describe_set(puzzle), "pieces": rows})
+            report.document(**describe_set(puzzle) | {"pieces": rows})
         return 0
 
     def _show_catalog(self, target: drawings.DrawingFile | None) -> int:
-        """Show the shipped snowflakes of a set.
-
-        Raises:
-            InputError: when there are none.
-        """
+        """Show the shipped snowflakes of a set."""
         report, puzzle = self.report, self.puzzle
         entries = shipped_entries(puzzle, "snowflake")
         if not entries:
@@ -163,7 +157,7 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
         if target is not None:
             report.info(f"Wrote {target.path}")
         records = catalog_records(puzzle, "snowflake")
-        report.document({"set": puzzle.name, "challenges": list(records)})
+        report.document(set=puzzle.name, challenges=list(records))
         return 0
 
     def _print_challenge(self, entry: Entry, title: str) -> None:

@@ -70,7 +70,7 @@ class Slice(WithForce, Printing):
         warn_of_folder(done, self, ["plates"])
         print_slices(document, is_new, report)
         report.info(f"Wrote {folder / 'gcode'} and {folder / 'slice.json'}")
-        report.document(document)
+        report.document(**document)
         return 0 if document["printable"] else FAILURE_EXIT
 
 
@@ -136,7 +136,7 @@ class BillOfMaterials(WithForce, Printing):
         bom = write_bom(folder, self.puzzle, self.profile, self.force)
         print_bom(bom, report)
         report.info(f"Wrote {folder / 'bom.csv'} and {folder / 'bom.json'}")
-        report.document(bom.document())
+        report.document(**bom.document())
 
 
 def print_bom(bom: Bom, report: Report) -> None:

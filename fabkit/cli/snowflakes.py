@@ -167,7 +167,7 @@ def _print_results(
             report.info(f"Wrote {path}")
     if unknown:
         report.warn(f"{pluralize(unknown, 'shape')} undecided; see unknown in {LIST}")
-    report.document(catalog)
+    report.document(**catalog)
     return 0 if listed and not unknown else FAILURE_EXIT
 
 
@@ -198,11 +198,7 @@ def _pool(workers: int | None, cluster: str | None) -> Pool:
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:
-    """The ids that ``--pieces`` names, in the set's order: ``A,B,C``, or ``ABC`` as in challenges.
-
-    Raises:
-        InputError: when one is unknown or named twice.
-    """
+    """The ids that ``--pieces`` names, in the set's order: ``A,B,C``, or ``ABC`` as in challenges."""
     if given is None:
         return tuple(piece.id for piece in puzzle.pieces)
     letters = "," not in given and all(len(piece.id) == 1 for piece in puzzle.pieces)

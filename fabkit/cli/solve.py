@@ -126,7 +126,7 @@ class Solve(OfSet):
         if self.difficulty and rating is None and answer.status != IMPOSSIBLE:
             report.warn("the difficulty is unknown: no simulated attempt finished")
         if self.json:
-            report.document(document(encoded, answer, rating))
+            report.document(**document(encoded, answer, rating))
         # Print the answer before writing files: a proof may take longer, and fail.
         with report.progress("of the proof") as progress:
             budget = Budget(self.budget_s, progress)
@@ -217,11 +217,7 @@ def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challe
 
 
 def _with_open_cells(puzzle: PuzzleSet, challenge: Challenge) -> Challenge:
-    """Return the challenge with as many open cells as the pieces leave.
-
-    Raises:
-        InputError: when that depends on how they lie.
-    """
+    """Return the challenge with as many open cells as the pieces leave."""
     spare = puzzle.cells_to_spare(challenge)
     if spare is None:
         message = "the pieces may leave different numbers of cells open; state one: open = 2"

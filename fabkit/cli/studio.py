@@ -46,7 +46,7 @@ class Studio(WithSettings):
         def announce(link: str, link_once: str) -> None:
             self.report.info(f"The studio runs at {link}")
             self.report.info("Press Ctrl-C to end it")
-            self.report.document({"url": link})
+            self.report.document(url=link)
             if not self.no_browser:
                 webbrowser.open(link_once)
 

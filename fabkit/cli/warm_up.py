@@ -47,4 +47,4 @@ class WarmUp(Command):
             report.info(f"Compiled {pluralize(compiled, 'kernel')} to {folder} {self.elapsed}")
         else:
             report.info(f"Already up to date: {pluralize(len(KERNELS), 'kernel')} in {folder}")
-        report.document({"kernels": len(KERNELS), "compiled": compiled, "folder": folder})
+        report.document(kernels=len(KERNELS), compiled=compiled, folder=folder)
