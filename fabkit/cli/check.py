@@ -108,11 +108,7 @@ def _load_scan(command: Command, paths: Sequence[Path]) -> tuple[ScannedSet, Pro
 
 
 def _finish(
-    command: Command,
-    result: CheckReport | VerifyReport,
-    limits: Profile,
-    is_own: bool,
-    contents: dict[str, str],
+    command: Command, result: CheckReport | VerifyReport, is_own: bool, contents: dict[str, str]
 ) -> int:
     """Write the reports on a set's own files, and on other files with ``-o``."""
     report = command.report
@@ -192,7 +188,7 @@ class Check(WithForce, WithBudget, WithProfiles, WithOutput):
             with report.progress() as progress:
                 result = check_parts(scan, limits, self.budget_s, progress, error)
         print_check(result, report)
-        return _finish(self, result, limits, not files, check_contents(result))
+        return _finish(self, result, not files, check_contents(result))
 
     def _print_measured(self, scan: ScannedSet) -> None:
         """Print the measured dimensions of a set, and write them to a profile if asked to."""
@@ -297,7 +293,7 @@ class Verify(WithForce, WithBudget, Printing):
             with report.progress() as progress:
                 result = verify_parts(scan, limits, self.budget_s, progress)
         print_verify(result, report)
-        return _finish(self, result, limits, not self.sources, verify_contents(result))
+        return _finish(self, result, not self.sources, verify_contents(result))
 
 
 def print_verify(result: VerifyReport, report: Report) -> None:

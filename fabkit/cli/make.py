@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,12 +72,9 @@ class Make(WithBudget, WithForce, Printing):
         given += [word for setting in self.settings for word in ("-s", setting)]
         not_made = {"the coupon to calibrate a printer": shlex.join(["fabkit", "coupon", *given])}
         if bom.magnets:
-            jig = shlex.join(["fabkit", "jig", self.set, *given])
-            not_made["the jig for the magnets"] = jig
+            not_made["the jig for the magnets"] = shlex.join(["fabkit", "jig", self.set, *given])
         ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced["printable"]))
-        _print_summary(
-            folder, list(done.files), checked, verified, bom, booklet is not None, report
-        )
+        self._print_summary(done.files, checked, verified, bom, booklet is not None)
         others = (f"{name} (`{command}`)" for name, command in not_made.items())
         report.info(f"Not made: {', '.join(others)}")
         if ok:
@@ -127,6 +125,43 @@ class Make(WithBudget, WithForce, Printing):
             file.begin()
         return file
 
+    def _print_summary(
+        self, files: Mapping[str, object], checked: Any, verified: Any, bom: Bom, booklet: bool
+    ) -> None:
+        """Print a table of the folder's contents."""
+
+        def count(ending: str, start: str = "") -> str:
+            return str(sum(name.endswith(ending) and name.startswith(start) for name in files))
+
+        def verdict(document: dict[str, Any]) -> str:
+            return "passed" if document["ok"] else "FAILED"
+
+        right = sum(challenge["ok"] for challenge in verified["challenges"])
+        challenges = pluralize(len(verified["challenges"]), "challenge")
+        for family in verified["families"]:
+            challenges += f", {family['solved']:,} of {family['members']:,} of {family['family']}"
+        rows = [
+            ["for printing", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],
+            ["for CAD", f"{count('.step', 'step/')} STEP", "step/"],
+            ["whole set", "3MF, STEP", f"{bom.set_name}.3mf, {bom.set_name}.step"],
+            ["print plates", count(".3mf", "plates/"), "plates/"],
+            [
+                "for cutting",
+                f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG",
+                "dxf/, svg/, *-sheets/",
+            ],
+            ["check", verdict(checked), "check.html"],
+            ["verify", f"{verdict(verified)}: {right} of {challenges}", "verify.json"],
+            ["magnets", bom.magnets_text or "none", "bom.csv"],
+            ["filament", f"{bom.grams:.0f} g of {bom.profile.filament}", "bom.csv"],
+            ["material", f"{bom.cost:.2f} {bom.profile.currency}", "bom.csv"],
+        ]
+        if booklet:
+            rows.append(["booklet", "PDF", "booklet.pdf"])
+        if bom.sliced:
+            rows.append(["print time", format_duration(bom.sliced.seconds), "slice.json, gcode/"])
+        self.report.table([bom.set_name, "", f"in {self.folder}"], rows)
+
 
 def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, list[str]]:
     """Bring the booklet up to date.
@@ -148,47 +183,3 @@ def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, 
     if made is None:
         report.info("Already up to date: booklet")
     return {"file": BOOKLET, "written": made is not None}, list(made.notes) if made else []
-
-
-def _print_summary(
-    folder: Path,
-    files: list[str],
-    checked: dict[str, Any],
-    verified: dict[str, Any],
-    bom: Bom,
-    booklet: bool,
-    report: Report,
-) -> None:
-    """Print a table of the folder's contents."""
-
-    def count(ending: str, start: str = "") -> str:
-        return str(sum(name.endswith(ending) and name.startswith(start) for name in files))
-
-    def verdict(document: dict[str, Any]) -> str:
-        return "passed" if document["ok"] else "FAILED"
-
-    right = sum(challenge["ok"] for challenge in verified["challenges"])
-    challenges = pluralize(len(verified["challenges"]), "challenge")
-    for family in verified["families"]:
-        challenges += f", {family['solved']:,} of {family['members']:,} of {family['family']}"
-    rows = [
-        ["for printing", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],
-        ["for CAD", f"{count('.step', 'step/')} STEP", "step/"],
-        ["whole set", "3MF, STEP", f"{bom.set_name}.3mf, {bom.set_name}.step"],
-        ["print plates", count(".3mf", "plates/"), "plates/"],
-        [
-            "for cutting",
-            f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG",
-            "dxf/, svg/, *-sheets/",
-        ],
-        ["check", verdict(checked), "check.html"],
-        ["verify", f"{verdict(verified)}: {right} of {challenges}", "verify.json"],
-        ["magnets", bom.magnets_text or "none", "bom.csv"],
-        ["filament", f"{bom.grams:.0f} g of {bom.profile.filament}", "bom.csv"],
-        ["material", f"{bom.cost:.2f} {bom.profile.currency}", "bom.csv"],
-    ]
-    if booklet:
-        rows.append(["booklet", "PDF", "booklet.pdf"])
-    if bom.sliced:
-        rows.append(["print time", format_duration(bom.sliced.seconds), "slice.json, gcode/"])
-    report.table([bom.set_name, "", f"in {folder}"], rows)

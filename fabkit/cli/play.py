@@ -7,14 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabkit.cli.context import (
-    OfSet,
-    Printing,
-    WithBudget,
-    WithForce,
-    WithSettings,
-    default_folder,
-)
+from fabkit.cli.context import OfSet, Printing, WithBudget, WithForce, WithSettings, default_folder
 from fabkit.cli.options import argument, exclusive, flag, option, refuse, whole
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, pluralize

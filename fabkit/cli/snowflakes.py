@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fabkit.cli.context import FAILURE_EXIT, OfSet, WithOutput
 from fabkit.cli.options import flag, option, some_of, whole
-from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, pluralize, quote
 from fabkit.core.files import digest, json_text, read_json, staged_writes
 from fabkit.core.signals import cleanup_on_signal
@@ -115,7 +114,7 @@ class Snowflakes(WithOutput, OfSet):
         message = f"stopped; progress is saved; to continue, run the same command with {again}"
         with (
             cleanup_on_signal(lambda: message),
-            _pool(self.workers, self.cluster) as pool,
+            self._pool() as pool,
             Checkpoint(run, query.fingerprint) as checkpoint,
         ):
             kept = len(checkpoint.keys())
@@ -123,52 +122,56 @@ class Snowflakes(WithOutput, OfSet):
                 report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
             with report.progress() as progress:
                 results = find_snowflakes(query, checkpoint, pool, progress)
-        return _print_results(
-            query, results, folder, self.proof, self.begin if self.timed else None, report
-        )
+        return self._print_results(query, results)
 
+    def _print_results(self, query: SnowflakeQuery, results: Sequence[ParityResult]) -> int:
+        """Write the files, print the results, and return the exit code."""
+        from fabkit.model.challenge_file import read_list
+        from fabkit.output.challenge import snowflake_sheet
+        from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
+        from fabkit.puzzles.snowflakes.field import format_half_width
 
-def _print_results(
-    query: SnowflakeQuery,
-    results: Sequence[ParityResult],
-    folder: Path,
-    proofs: Path | None,
-    begin: float | None,
-    report: Report,
-) -> int:
-    """Write the files, print the results, and return the exit code."""
-    from fabkit.model.challenge_file import read_list
-    from fabkit.output.challenge import snowflake_sheet
-    from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
-    from fabkit.puzzles.snowflakes.field import format_half_width
+        report, folder = self.report, self.folder
+        took_s = time.monotonic() - self.begin if self.timed else None
+        catalog = document(query, results, command(query), took_s)
+        head = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"]
+        rows = []
+        for result in results:  # how many were left at each step of each search
+            steps = result.funnel | {"impossible": sum(result.funnel["impossible"].values())}
+            rows.append(
+                [result.parity, format_half_width(result.half_width), *(steps[key] for key in head)]
+            )
+        report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
+        for kind in catalog["complete"]:
+            report.detail(f"{kind['parity']}: {kind['argument']}")
+        entries = read_list(catalog, query.puzzle, LIST)
+        sheet = snowflake_sheet(query.puzzle, entries)
+        names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
+        listed = len(catalog["challenges"])
+        unknown = len(catalog["unknown"])
+        report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
+        if self.proof is not None:
+            proofs = (file for result in results for file in proof_files(query, result))
+            for path in _put(self.proof, proofs):
+                report.info(f"Wrote {path}")
+        if unknown:
+            report.warn(f"{pluralize(unknown, 'shape')} undecided; see unknown in {LIST}")
+        report.document(**catalog)
+        return 0 if listed and not unknown else FAILURE_EXIT
 
-    took_s = None if begin is None else time.monotonic() - begin
-    catalog = document(query, results, command(query), took_s)
-    head = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"]
-    rows = []
-    for result in results:  # how many were left at each step of each search
-        steps = result.funnel | {"impossible": sum(result.funnel["impossible"].values())}
-        rows.append(
-            [result.parity, format_half_width(result.half_width), *(steps[key] for key in head)]
-        )
-    report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
-    for kind in catalog["complete"]:
-        report.detail(f"{kind['parity']}: {kind['argument']}")
-    entries = read_list(catalog, query.puzzle, LIST)
-    sheet = snowflake_sheet(query.puzzle, entries)
-    names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
-    listed = len(catalog["challenges"])
-    unknown = len(catalog["unknown"])
-    report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
-    if proofs is not None:
-        for path in _put(
-            proofs, (file for result in results for file in proof_files(query, result))
-        ):
-            report.info(f"Wrote {path}")
-    if unknown:
-        report.warn(f"{pluralize(unknown, 'shape')} undecided; see unknown in {LIST}")
-    report.document(**catalog)
-    return 0 if listed and not unknown else FAILURE_EXIT
+    def _pool(self) -> Pool:
+        if self.cluster is not None:
+            from fabkit.jobs.cluster import ClusterPool
+
+            if self.workers is not None:
+                raise InputError.of(
+                    "--workers", "a cluster has its own workers; omit --workers or --cluster"
+                )
+            return ClusterPool(self.cluster)
+        from fabkit.jobs.parallel import core_count
+        from fabkit.jobs.run import local_pool
+
+        return local_pool(self.workers or core_count())
 
 
 def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
@@ -180,21 +183,6 @@ def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
             paths.append(folder / name)
         staging.commit()
     return paths
-
-
-def _pool(workers: int | None, cluster: str | None) -> Pool:
-    if cluster is not None:
-        from fabkit.jobs.cluster import ClusterPool
-
-        if workers is not None:
-            raise InputError.of(
-                "--workers", "a cluster has its own workers; omit --workers or --cluster"
-            )
-        return ClusterPool(cluster)
-    from fabkit.jobs.parallel import core_count
-    from fabkit.jobs.run import local_pool
-
-    return local_pool(workers or core_count())
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:

@@ -10,15 +10,9 @@ from fabkit.cli import drawings
 from fabkit.cli.context import FAILURE_EXIT, OfSet
 from fabkit.cli.each import solve_each
 from fabkit.cli.options import argument, exclusive, flag, option, refuse, whole
-from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_or
 from fabkit.core.files import json_text, write_atomically
-from fabkit.model.challenges import (
-    challenge_in_file,
-    challenge_names,
-    find_challenge,
-    one_lattice,
-)
+from fabkit.model.challenges import challenge_in_file, challenge_names, find_challenge, one_lattice
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.engines import ENGINES
 
@@ -104,7 +98,7 @@ class Solve(OfSet):
         if self.each:
             others = self.options(f"file engine difficulty leftover {files}")
             refuse(others, "excludes --each; choose one")
-            return solve_each(self, self.challenge, question, self.budget_s, self.resume, self.csv)
+            return solve_each(self, question)
         refuse(self.options("csv resume"), "requires --each; add it")
         if question == "starts":
             others = self.options(f"engine {files} difficulty")
@@ -139,11 +133,7 @@ class Solve(OfSet):
         return 0 if kept and (complete or question not in ("count", "all")) else FAILURE_EXIT
 
     def _prove(
-        self,
-        encoded: EncodedChallenge,
-        question: str,
-        answer: Answer,
-        budget: Budget,
+        self, encoded: EncodedChallenge, question: str, answer: Answer, budget: Budget
     ) -> list[Path]:
         """Write the formula and the certificate of an answer; return their paths."""
         from fabkit.solve.certificate import make_certificate
@@ -153,7 +143,7 @@ class Solve(OfSet):
         written: list[Path] = []
         try:
             if self.cnf is not None:
-                written += _write_cnf(self.cnf, encoded, question, answer, budget, report)
+                written += self._write_cnf(self.cnf, encoded, question, answer, budget)
             claim = _claim(question, answer)
             if certificate is not None and claim:
                 write_atomically(
@@ -169,12 +159,7 @@ class Solve(OfSet):
             report.warn("time limit reached before the proof was complete; it was not written")
         return written
 
-    def _draw(
-        self,
-        encoded: EncodedChallenge,
-        answer: Answer,
-        budget: Budget,
-    ) -> list[Path]:
+    def _draw(self, encoded: EncodedChallenge, answer: Answer, budget: Budget) -> list[Path]:
         """Write the drawings; return their paths."""
         svg, steps, theme = self.svg, self.steps, self.theme or drawings.AUTO
         if svg is None and steps is None:
@@ -205,6 +190,23 @@ class Solve(OfSet):
             self.report.warn(message)
         return written
 
+    def _write_cnf(
+        self, path: Path, encoded: EncodedChallenge, question: str, answer: Answer, budget: Budget
+    ) -> list[Path]:
+        """Write the formula, and its refutation if the challenge (or a second solution) has one."""
+        from fabkit.solve.engines.sat import refutation, to_cnf
+
+        formula = to_cnf(encoded.problem, answer.solutions if answer.unique else ())
+        proved = _claim(question, answer) in ("impossible", "unique")
+        proof = refutation(formula, budget) if proved else None
+        write_atomically(path, formula.dimacs())
+        if answer.status == "unknown" or (question == "unique" and answer.unique is None):
+            self.report.warn("the formula has no proof: the answer is unknown")
+        if proof is None:
+            return [path]
+        write_atomically(path.with_suffix(".drat"), proof)
+        return [path, path.with_suffix(".drat")]
+
 
 def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challenge:
     if file is None:
@@ -232,26 +234,3 @@ def _claim(question: str, answer: Answer) -> str:
     if question == "unique" and answer.unique:
         return "unique"
     return "count" if question in ("count", "all") and answer.count is not None else ""
-
-
-def _write_cnf(
-    path: Path,
-    encoded: EncodedChallenge,
-    question: str,
-    answer: Answer,
-    budget: Budget,
-    report: Report,
-) -> list[Path]:
-    """Write the formula, and its refutation if the challenge (or a second solution) has one."""
-    from fabkit.solve.engines.sat import refutation, to_cnf
-
-    formula = to_cnf(encoded.problem, answer.solutions if answer.unique else ())
-    proved = _claim(question, answer) in ("impossible", "unique")
-    proof = refutation(formula, budget) if proved else None
-    write_atomically(path, formula.dimacs())
-    if answer.status == "unknown" or (question == "unique" and answer.unique is None):
-        report.warn("the formula has no proof: the answer is unknown")
-    if proof is None:
-        return [path]
-    write_atomically(path.with_suffix(".drat"), proof)
-    return [path, path.with_suffix(".drat")]
