@@ -24,7 +24,7 @@ class Certify(Command):
     """
 
     file: str = argument("FILE", "A certificate, or a file of impossible shapes.", ...)
-    set: str = option("--set SET", "The set, if it is not a shipped one.", "")
+    set_name: str | None = option("--set SET", "The set, if it is not a shipped one.")
 
     def run(self) -> int:
         from fabkit.certify import Certificate, read, verify
@@ -33,7 +33,7 @@ class Certify(Command):
         start = time.monotonic()
         proofs = read(Path(self.file))
         with report.progress("checked") as progress:
-            verdict = verify(proofs, self.set or None, progress)
+            verdict = verify(proofs, self.set_name, progress)
         stated = proofs.problem if isinstance(proofs, Certificate) else proofs
         pieces = [piece.id for piece in stated.pieces]
         turned = "" if stated.flips else "not "
@@ -72,8 +72,8 @@ class Certify(Command):
         if verdict.holds:
             report.info(f"Certified: {claim} (pieces {' '.join(pieces)}; {how})")
             if verdict.not_compared:
-                only = "so only what the file itself draws is proved, not that"
-                report.warn(f"{verdict.not_compared}, {only} {about}")
+                proved = "so only what the file itself draws is proved, not that"
+                report.warn(f"{verdict.not_compared}, {proved} {about}")
             report.detail(f"pieces may {turned}be turned over; {more}")
         else:
             report.info(f"REJECTED: {proofs.name}: {verdict.reason}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabkit.cli import options
 from fabkit.cli.context import (
     FAILURE_EXIT,
     SETTINGS_HELP,
@@ -17,7 +19,6 @@ from fabkit.cli.context import (
     WithProfiles,
 )
 from fabkit.cli.options import argument, length, option, read_value
-from fabkit.cli.options import path as path_of
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
 from fabkit.core.files import external_errors, write_atomically
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 #: The suffixes of mesh files.
 MESH_SUFFIXES = (".stl", ".3mf", ".obj", ".ply", ".off", ".glb")
+_MESH = partial(options.path, expected="a mesh file")
 #: The largest error of a printer, in mm.
 MAX_ERROR_MM = 2.0
 
@@ -169,7 +171,7 @@ class Check(WithForce, WithBudget, WithProfiles, WithOutput):
         from fabkit.verify.scan import MEASURED
 
         self.set, names = split_arguments(self.names, self.sets)
-        files = [read_value(path_of("a mesh file"), name, "FILE") for name in names]
+        files = [read_value(_MESH, name, "FILE") for name in names]
         report, hole_mm, write_profile = self.report, self.hole_mm, self.write_profile
         error = None
         if self.side_mm is not None:
@@ -279,7 +281,7 @@ class Verify(WithForce, WithBudget, Printing):
         "--from DIR|FILE",
         "A mesh file or a folder of them (repeatable; default: output/SET/stl).",
         (),
-        read=path_of("a mesh file"),
+        read=_MESH,
     )
 
     def run(self) -> int:

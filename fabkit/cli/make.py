@@ -164,12 +164,7 @@ class Make(WithBudget, WithForce, Printing):
 
 
 def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, list[str]]:
-    """Bring the booklet up to date.
-
-    Returns:
-        Its file and whether it was written now, or None if the set has nothing to show; and
-        warnings.
-    """
+    """Bring the booklet up to date; return its part of the document, if it has one, and warnings."""
     from fabkit.build.booklet import BOOKLET
     from fabkit.build.entries import NothingToShowError
 

@@ -49,7 +49,7 @@ def option(
     metavar = " ".join(declaration.split()[len(names) :])
     if metavar.startswith("FILE."):
         read = file(*(f".{ending}" for ending in re.findall(r"\w+", metavar)[1:]))
-    read = read or {"DIR": folder, "FILE": path("a file"), "SECONDS": seconds}.get(metavar)
+    read = read or {"DIR": folder, "FILE": path, "SECONDS": seconds}.get(metavar)
     declared = typer.Option(
         *names, help=help, metavar=metavar or None, parser=read,
         autocompletion=_completer(metavar, complete),
@@ -106,43 +106,38 @@ def read_value(read: Reader, text: str, option: str) -> Any:
         raise InputError.of(option, str(error)) from None
 
 
-def path(expected: str) -> Reader:
-    """Return a reader of a path; `expected` describes it in messages."""
-
-    def read(text: str) -> Path:
-        if not text.strip():
-            raise ValueError(f"is empty; expected {expected}")
-        return Path(text)
-
-    return read
+def path(text: str, expected: str = "a file") -> Path:
+    """Read a path; `expected` describes it in messages."""
+    if not text.strip():
+        raise ValueError(f"is empty; expected {expected}")
+    return Path(text)
 
 
 def folder(text: str) -> Path:
     """Read the path of a folder to write to, which need not exist."""
-    return _without_files(_writable("a folder", text))
+    return _without_files(_writable(text, "a folder"))
 
 
 def file(*endings: str) -> Reader:
     """Return a reader of the path of a file to write, with one of these suffixes."""
 
     def read(text: str) -> Path:
-        path = _writable("a file", text)
-        if path.is_dir() or path.suffix.lower() not in endings:
-            fault = "is a folder" if path.is_dir() else f"does not end in {' or '.join(endings)}"
-            name = f"{path.stem.strip('.') or 'file'}{endings[0]}"
-            example = escape(str(path / name) if path.is_dir() else name)
+        target = _writable(text, "a file")
+        if target.is_dir() or target.suffix.lower() not in endings:
+            fault = "is a folder" if target.is_dir() else f"does not end in {' or '.join(endings)}"
+            name = f"{target.stem.strip('.') or 'file'}{endings[0]}"
+            example = escape(str(target / name) if target.is_dir() else name)
             raise InputError.of(escape(text), f"{fault}; expected a file such as {example}")
-        _without_files(path.parent)
-        return path
+        _without_files(target.parent)
+        return target
 
     return read
 
 
-def _writable(expected: str, text: str) -> Path:
+def _writable(text: str, expected: str) -> Path:
     if not text.isprintable():
         raise ValueError(f"{quote(text)} contains unprintable characters")
-    writable: Path = path(expected)(text)
-    return writable
+    return path(text, expected)
 
 
 def _without_files(folder: Path) -> Path:

@@ -75,33 +75,28 @@ class Slice(WithForce, Printing):
 
 
 def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> None:
-    """Print the slicer's report: a table of the plates, then why plates cannot be printed.
-
-    Args:
-        document: the contents of ``slice.json``.
-        is_new: whether the slicer ran now.
-    """
+    """Print ``slice.json``: a table of the plates, then why plates cannot be printed."""
     if not is_new:
         report.info("Already up to date: plates unchanged since they were sliced")
-    report.table(
-        ["plate", "objects", "manifold", "layers", "time", "grams", "metres", "pause", "printable"],
-        [
-            [
-                plate["file"],
-                len(plate["objects"]),
-                "yes"
-                if all(sliced_object["manifold"] for sliced_object in plate["objects"])
-                else "NO",
-                plate["layers"],
-                format_duration(plate["seconds"]),
-                _value(plate["grams"]),
-                _value(plate["metres"]),
-                ", ".join(format_mm(stop["height_mm"]) for stop in plate["pauses"]) or "none",
-                "yes" if plate["printable"] else "NO",
-            ]
-            for plate in document["plates"]
-        ],
-    )
+    head = [
+        "plate",
+        "objects",
+        "manifold",
+        "layers",
+        "time",
+        "grams",
+        "metres",
+        "pause",
+        "printable",
+    ]
+    rows: list[list[object]] = []
+    for plate in document["plates"]:
+        manifold = all(sliced_object["manifold"] for sliced_object in plate["objects"])
+        row = [plate["file"], len(plate["objects"]), "yes" if manifold else "NO", plate["layers"]]
+        row += [format_duration(plate["seconds"]), _value(plate["grams"]), _value(plate["metres"])]
+        pauses = ", ".join(format_mm(stop["height_mm"]) for stop in plate["pauses"])
+        rows.append([*row, pauses or "none", "yes" if plate["printable"] else "NO"])
+    report.table(head, rows)
     for plate in document["plates"]:
         for feature in plate["features"]:
             layers = f"{feature['first_layer']} to {feature['last_layer']}"
