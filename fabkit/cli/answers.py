@@ -47,8 +47,7 @@ def print_answer(
 
 def print_layout(encoded: EncodedChallenge, layout: Layout, report: Report) -> None:
     """Print a picture of a layout, and an empty line."""
-    for line in (*text_picture(encoded, layout), ""):
-        report.info(line)
+    report.info(*text_picture(encoded, layout), "")
 
 
 def print_rating(

@@ -230,10 +230,8 @@ def print_check(result: CheckReport, report: Report) -> None:
     if result.tolerance is not None:
         from fabkit.verify.check_sheet import odds_sentences
 
-        for sentence in odds_sentences(result.tolerance):
-            report.info(sentence)
-    for sentence in result.magnets.sentences if result.magnets else ():
-        report.info(sentence)
+        report.info(*odds_sentences(result.tolerance))
+    report.info(*result.magnets.sentences if result.magnets else ())
     rules = sum(len(part.findings) for part in result.all_parts)
     gaps = [
         assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None
@@ -259,11 +257,9 @@ def _print_findings(result: CheckReport, report: Report) -> None:
     for part in result.all_parts:
         for finding in part.findings:
             report.info(f"{part.name}: {finding.rule}: {finding.message}")
-    for finding in result.findings:
-        report.info(f"{finding.rule}: {finding.message}")
+    report.info(*(f"{finding.rule}: {finding.message}" for finding in result.findings))
     for assembly in result.assemblies:
-        for message in assembly.messages:
-            report.info(f"{assembly.challenge}: {message}")
+        report.info(*(f"{assembly.challenge}: {message}" for message in assembly.messages))
 
 
 def _value(part: ScannedPart, rule: str) -> str:

@@ -135,8 +135,7 @@ class Calibrate(WithSettings):
             f"{pluralize(len(readings), 'value')}; 95 % intervals; lengths scatter by "
             f"{format_mm(machine.scatter_mm)} (standard deviation)"
         )
-        for note in notes:
-            report.info(note)
+        report.info(*notes)
         report.info(f"Wrote {path} and {chart}; use the profile with -p {path}")
         report.document(
             output=str(path),

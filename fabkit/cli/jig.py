@@ -22,7 +22,7 @@ class Jig(WithForce, WithSettings, WithOutput):
         "SET",
         "A shipped set (see `fabkit sets`) or a TOML file (default: any set).",
         "",
-        complete=shipped_names,
+        shipped_names,
     )
 
     def run(self) -> None:
@@ -45,8 +45,7 @@ class Jig(WithForce, WithSettings, WithOutput):
             report.info(
                 f"{jig_made['name']}: {shows}; {post}, and a collar of {format_mm(jig_made['collar_mm'])}"
             )
-        for sentence in made["how"]:
-            report.info(sentence)
+        report.info(*made["how"])
         jigs = pluralize(len(made["jigs"]), "jig")
         path = folder / "jig"
         report.info(

@@ -63,8 +63,7 @@ class Make(WithBudget, WithForce, Printing):
                     print_slices(sliced, is_new, report)
                 bom = write_bom(folder, puzzle, limits, force)
                 booklet, notes = _booklet(booklet_file, report)
-        for note in bom.notes:
-            report.info(note)
+        report.info(*bom.notes)
         # Those on the folder's other files come at the end, when these are up to date.
         warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
         report.warn(*warnings)

@@ -59,19 +59,14 @@ class Picture(WithBudget, WithSettings, OfSet):
 
         width, height = self.size
         report, puzzle = self.report, self.puzzle
-        chosen = find_challenge(
-            puzzle, default_challenge(puzzle) if self.challenge is None else self.challenge
-        )
+        name = default_challenge(puzzle) if self.challenge is None else self.challenge
+        chosen = find_challenge(puzzle, name)
         profile = self.profile
         solution = self._solution(chosen)
+        layout = solution or lay_out_in_front(puzzle, chosen)
+        board, exploded, warn = not self.no_board, self.exploded, report.warn
         meshes = assembled(
-            puzzle,
-            chosen,
-            solution or lay_out_in_front(puzzle, chosen),
-            profile,
-            board=not self.no_board,
-            exploded=self.exploded,
-            warn=report.warn,
+            puzzle, chosen, layout, profile, board=board, exploded=exploded, warn=warn
         )
         view = View(width, height, background=None if self.transparent else "#ffffff")
         with all_cores():

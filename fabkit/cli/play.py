@@ -264,8 +264,7 @@ class Cards(WithForce, Printing):
             document.append({**fields, "given": given})
             rows.append([fields["id"], card.number, card.level or "unknown", " ".join(given)])
         report.table(["card", "number", "level", "given"], rows)
-        for name in names:
-            report.detail(f"Wrote {folder / name}")
+        report.detail(*(f"Wrote {folder / name}" for name in names))
         report.info(f"Wrote {pluralize(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
         report.warn(*warnings)
         report.document(

@@ -78,17 +78,7 @@ def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> N
     """Print ``slice.json``: a table of the plates, then why plates cannot be printed."""
     if not is_new:
         report.info("Already up to date: plates unchanged since they were sliced")
-    head = [
-        "plate",
-        "objects",
-        "manifold",
-        "layers",
-        "time",
-        "grams",
-        "metres",
-        "pause",
-        "printable",
-    ]
+    head = ["plate", "objects", "manifold", "layers", "time", "grams", "metres", "pause"]
     rows: list[list[object]] = []
     for plate in document["plates"]:
         manifold = all(sliced_object["manifold"] for sliced_object in plate["objects"])
@@ -96,21 +86,19 @@ def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> N
         row += [format_duration(plate["seconds"]), _value(plate["grams"]), _value(plate["metres"])]
         pauses = ", ".join(format_mm(stop["height_mm"]) for stop in plate["pauses"])
         rows.append([*row, pauses or "none", "yes" if plate["printable"] else "NO"])
-    report.table(head, rows)
+    report.table([*head, "printable"], rows)
     for plate in document["plates"]:
         for feature in plate["features"]:
             layers = f"{feature['first_layer']} to {feature['last_layer']}"
             report.detail(f"{plate['file']}: {feature['name']} in layers {layers}")
-        for reason in plate["reasons"]:
-            report.info(f"{plate['file']}: {reason}")
+        report.info(*(f"{plate['file']}: {reason}" for reason in plate["reasons"]))
     plates = pluralize(len(document["plates"]), "plate")
     verdict = "Printable" if document["printable"] else "NOT printable"
     own = document["config"]
     settings = f"the settings of {own['file']}" if own else "generic settings"
     time = format_duration(document["seconds"])
     report.info(f"{verdict}: {plates}, {time}, sliced by {document['slicer']} with {settings}")
-    for note in document["notes"]:
-        report.info(note)
+    report.info(*document["notes"])
 
 
 def _value(number: float | None) -> str:
@@ -147,8 +135,7 @@ def print_bom(bom: Bom, report: Report) -> None:
     total = f"{bom.cost:.2f}"
     rows.append(["total", f"{bom.grams:.1f} g", "", total])
     report.table([pluralize(len(bom.pieces), "piece"), "count", "length", profile.currency], rows)
-    for text in filter(None, (bom.packs_text, bom.spools_text)):
-        report.info(text)
+    report.info(*filter(None, (bom.packs_text, bom.spools_text)))
     for piece in bom.pieces if profile.polarity == "alternating" else ():
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.info(f"{piece.piece}: {poles}")
@@ -156,5 +143,4 @@ def print_bom(bom: Bom, report: Report) -> None:
         plates = pluralize(bom.sliced.plates, "plate")
         time = format_duration(bom.sliced.seconds)
         report.info(f"{plates}, {time} to print, sliced by {bom.sliced.slicer}")
-    for note in bom.notes:
-        report.info(note)
+    report.info(*bom.notes)

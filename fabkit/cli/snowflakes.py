@@ -142,8 +142,7 @@ class Snowflakes(WithOutput, OfSet):
                 [result.parity, format_half_width(result.half_width), *(steps[key] for key in head)]
             )
         report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
-        for kind in catalog["complete"]:
-            report.detail(f"{kind['parity']}: {kind['argument']}")
+        report.detail(*(f"{kind['parity']}: {kind['argument']}" for kind in catalog["complete"]))
         entries = read_list(catalog, query.puzzle, LIST)
         sheet = snowflake_sheet(query.puzzle, entries)
         names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
@@ -152,8 +151,7 @@ class Snowflakes(WithOutput, OfSet):
         report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
         if self.proof is not None:
             proofs = (file for result in results for file in proof_files(query, result))
-            for path in _put(self.proof, proofs):
-                report.info(f"Wrote {path}")
+            report.info(*(f"Wrote {path}" for path in _put(self.proof, proofs)))
         if unknown:
             report.warn(f"{pluralize(unknown, 'shape')} undecided; see unknown in {LIST}")
         report.document(**catalog)

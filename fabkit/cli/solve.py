@@ -126,8 +126,7 @@ class Solve(OfSet):
             budget = Budget(self.budget_s, progress)
             written = self._draw(encoded, answer, budget)
             written += self._prove(encoded, question, answer, budget)
-        for path in written:
-            report.info(f"Wrote {path}")
+        report.info(*(f"Wrote {path}" for path in written))
         kept = answer.unique if question == "unique" else answer.status == SOLVED
         complete = answer.count is not None or len(answer.solutions) == self.limit
         return 0 if kept and (complete or question not in ("count", "all")) else FAILURE_EXIT

@@ -23,10 +23,7 @@ class Studio(WithSettings):
     """
 
     set: str = argument(
-        "SET",
-        "A shipped set or a TOML file to begin with (default: a new one).",
-        "",
-        complete=shipped_names,
+        "SET", "A shipped set or a TOML file to begin with (default: a new one).", "", shipped_names
     )
     port: int = option("--port N", "The port (default: a free one).", 0, read=whole(0, _MAX_PORT))
     no_browser: bool = flag("--no-browser", "Print the link only; do not open a browser.")
