@@ -66,32 +66,21 @@ class Challenges(WithOutput, OfSet):
         from fabkit.puzzles.graded.generate import generate, read_query
 
         report, puzzle, folder = self.report, self.puzzle, self.folder
-        query = read_query(
-            puzzle,
-            self.count,
-            self.given,
-            self.clues,
-            self.difficulty,
-            self.seed,
-            self.board,
-            self.of,
-        )
+        kind = self.count, self.given, self.clues, self.difficulty
+        query = read_query(puzzle, *kind, self.seed, self.board, self.of)
         challenge_list.refuse_folder(folder, puzzle)
         with report.progress("of the work") as progress:
             generated = generate(puzzle, query, self.budget_s, progress, self.begin)
         if generated.graded:
             written = challenge_list.write_list(folder, generated)
             _print_results(generated, report)
-            first, last = [
-                folder / challenge_list.file_name(generated.graded[index]) for index in (0, -1)
-            ]
-            more = f" to {last.name}" if last != first else ""
-            report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
+            first, last = [challenge_list.file_name(generated.graded[index]) for index in (0, -1)]
+            files = folder / (f"{first} to {last}" if last != first else first)
+            report.info(f"Wrote {written}, and {files} for `fabkit solve --file`")
         report.document(**challenge_list.document(generated))
         if len(generated.graded) < self.count:
-            report.info(
-                f"Found {len(generated.graded)} of {pluralize(self.count, 'challenge')}: {generated.reason}"
-            )
+            of_count = f"{len(generated.graded)} of {pluralize(self.count, 'challenge')}"
+            report.info(f"Found {of_count}: {generated.reason}")
             return FAILURE_EXIT
         few = [
             level

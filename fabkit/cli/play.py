@@ -62,8 +62,7 @@ class Booklet(WithForce, WithBudget, WithSettings, OfSet):
         from fabkit.jobs.parallel import all_cores
 
         selection = Selection(tuple(self.challenges), tuple(self.only), self.budget_s)
-        report, puzzle, effective = self.report, self.puzzle, self.profile
-        folder = self.folder
+        report, puzzle, effective, folder = self.report, self.puzzle, self.profile, self.folder
         paper = self.paper and self.paper.lower()
         options = making.BookletOptions(
             selection, self.language, paper, not self.no_picture, self.edition, self.fold
@@ -140,8 +139,7 @@ class Page(WithForce, WithBudget, WithSettings):
         if not names:
             raise InputError.of("", "missing argument 'SET', or --all; see `fabkit page --help`")
         if self.all_sets or len(names) > 1:
-            message = "requires a single set; several were given"
-            refuse(self.options("challenges only"), message)
+            refuse(self.options("challenges only"), "requires a single set; several were given")
             self._site(names)
             return
         self.set = names[0]
@@ -177,19 +175,14 @@ class Page(WithForce, WithBudget, WithSettings):
         from fabkit.jobs.parallel import all_cores
 
         report = self.report
-        pages_of = [copy(self) for _ in names]
-        for of_set, name in zip(pages_of, names, strict=True):
-            of_set.set = name
+        commands = [copy(self) for _ in names]
+        for command, name in zip(commands, names, strict=True):
+            command.set = name
         folder = page_folder(self.output or default_folder(making.SITE), making.SITE)
         with all_cores(), report.progress() as progress:
-            made, pages = making.make_site(
-                [(of_set.puzzle, of_set.profile) for of_set in pages_of],
-                folder,
-                self.budget_s,
-                self.language or "",
-                self.force,
-                progress,
-            )
+            sets = [(command.puzzle, command.profile) for command in commands]
+            language, force = self.language or "", self.force
+            made, pages = making.make_site(sets, folder, self.budget_s, language, force, progress)
         indexes = {name: page.files[INDEX] for name, page in pages.items()}
         count = sum(len(index.challenges) for index in indexes.values())
         shows = f"{pluralize(len(pages), 'set')}, {pluralize(count, 'challenge')}"
@@ -248,8 +241,7 @@ class Cards(WithForce, Printing):
     def run(self) -> None:
         from fabkit.build import cards as making
 
-        report, puzzle, effective = self.report, self.puzzle, self.profile
-        folder = self.folder
+        report, puzzle, effective, folder = self.report, self.puzzle, self.profile, self.folder
         made = making.cards_for(puzzle, self.challenge, self.file, folder, self.count)
         with report.progress() as progress:
             names, warnings = making.write_cards(

@@ -97,16 +97,10 @@ class Snowflakes(WithOutput, OfSet):
         from fabkit.puzzles.snowflakes.query import SnowflakeQuery
         from fabkit.puzzles.snowflakes.search import find_snowflakes
 
-        query = SnowflakeQuery(
-            puzzle,
-            _pieces(puzzle, self.piece_ids),
-            tuple(self.parity or PARITIES),
-            puzzle.flips if self.flips is None else self.flips,
-            not self.wandering,
-            self.max_half_width,
-            self.count_s,
-            self.budget_s,
-        )
+        pieces, parities = _pieces(puzzle, self.piece_ids), tuple(self.parity or PARITIES)
+        flips = puzzle.flips if self.flips is None else self.flips
+        limits = self.max_half_width, self.count_s, self.budget_s
+        query = SnowflakeQuery(puzzle, pieces, parities, flips, not self.wandering, *limits)
         # One folder for each query.
         identity = json_text(query.fingerprint, indent=None)
         run = self.resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"
