@@ -411,7 +411,6 @@ def test_what_is_not_toml_is_refused() -> None:
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("", ""),
         ("set", "[set]"),
         ("set.lattice", "[set]"),
         ("set.name", "name ="),
