@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from fabkit.cli.context import FAILURE_EXIT
+from fabkit.cli.context import FAILURE_EXIT, Command
 from fabkit.cli.options import exclusive
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, join_names, no_such, pluralize
@@ -15,16 +16,20 @@ from fabkit.core.files import csv_text
 from fabkit.core.signals import cleanup_on_signal
 from fabkit.model.puzzle import PuzzleSet
 
-if TYPE_CHECKING:
-    from fabkit.cli.solve import Solve
-
 #: Longer tables are shown with ``-v`` only.
 _LONGEST_TABLE = 400
 #: At most this many challenges without a solution are named.
 _MOST_NAMED = 20
 
 
-def solve_each(command: Solve, question: str) -> int:
+def solve_each(
+    command: Command,
+    family: str | None,
+    question: str,
+    budget_s: float | None,
+    resume: Path | None,
+    as_csv: bool,
+) -> int:
     """Solve all members of a family, or all challenges of the set, and print the answers.
 
     Exit code 1 if some have no solution, with ``unique`` if some have another number than one.
@@ -42,14 +47,12 @@ def solve_each(command: Solve, question: str) -> int:
     puzzle = command.puzzle
     # The table goes to standard output, all else to standard error.
     report = (
-        Report(True, command.report.quiet, command.report.verbose)
-        if command.csv
-        else command.report
+        Report(True, command.report.quiet, command.report.verbose) if as_csv else command.report
     )
-    query = EachQuery(puzzle, _family(puzzle, command.challenge), question, command.budget_s)
+    query = EachQuery(puzzle, _family(puzzle, family), question, budget_s)
     if not query.names():
         raise InputError.of(puzzle.name, "has no challenge and no board to solve")
-    message, resume = "stopped", command.resume
+    message = "stopped"
     if resume is not None:
         again = shlex.join(["--resume", str(resume)])
         message += f"; progress is saved; to continue, run the same command with {again}"
@@ -66,7 +69,7 @@ def solve_each(command: Solve, question: str) -> int:
     columns = [0, 1] if question == "first" else [0, 1, head.index(question)]
     table = [["" if row[column] is None else row[column] for column in columns] for row in rows]
     summary = _summary(rows, question)
-    if command.csv:
+    if as_csv:
         print(csv_text([[head[column] for column in columns], *table]), end="")
     elif len(rows) <= _LONGEST_TABLE or report.verbose:
         report.table([head[column] for column in columns], table)

@@ -98,7 +98,7 @@ class Solve(OfSet):
         if self.each:
             others = self.options(f"file engine difficulty leftover {files}")
             refuse(others, "excludes --each; choose one")
-            return solve_each(self, question)
+            return solve_each(self, self.challenge, question, self.budget_s, self.resume, self.csv)
         refuse(self.options("csv resume"), "requires --each; add it")
         if question == "starts":
             others = self.options(f"engine {files} difficulty")
