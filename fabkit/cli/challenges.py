@@ -74,9 +74,10 @@ class Challenges(WithOutput, OfSet):
         if generated.graded:
             written = challenge_list.write_list(folder, generated)
             _print_results(generated, report)
-            first, last = [challenge_list.file_name(generated.graded[index]) for index in (0, -1)]
-            files = folder / (f"{first} to {last}" if last != first else first)
-            report.info(f"Wrote {written}, and {files} for `fabkit solve --file`")
+            ends = generated.graded[0], generated.graded[-1]
+            first, last = (folder / challenge_list.file_name(graded) for graded in ends)
+            more = f" to {last.name}" if last != first else ""
+            report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
         report.document(**challenge_list.document(generated))
         if len(generated.graded) < self.count:
             of_count = f"{len(generated.graded)} of {pluralize(self.count, 'challenge')}"
