@@ -45,7 +45,7 @@ _EXIT_CODES = {
     0: "done, and the answer is yes",
     FAILURE_EXIT: "done, and the answer is no: a check fails, a challenge has no solution, a certificate is "
     "wrong",
-    InputError.exit_code: "bad input or usage; one message names the file, the key, what was found and "
+    InputError.exit_code: "bad input or usage; one message names the file, its line, the key, what was found and "
     "what was expected",
     OUTSIDE_EXIT: "something outside failed: the disk is full, a folder is in use, a slicer is missing",
     INTERRUPTED_EXIT: "stopped by Ctrl-C; nothing is half-written",

@@ -157,7 +157,7 @@ def write_print(
     progress: Progress,
     plates: Sequence[Plate] = (),
 ) -> None:
-    """Write what is no set: an STL file of each drawing, in a folder, and its plates.
+    """Write parts that belong to no set: an STL file of each drawing, in a folder, and its plates.
 
     Args:
         stl: the folder of the STL files.

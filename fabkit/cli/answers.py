@@ -47,8 +47,7 @@ def print_answer(
 
 def print_layout(encoded: EncodedChallenge, layout: Layout, report: Report) -> None:
     """Print a picture of a layout, and an empty line."""
-    for line in (*text_picture(encoded, layout), ""):
-        report.info(line)
+    report.info(*text_picture(encoded, layout), "")
 
 
 def print_rating(
@@ -88,7 +87,7 @@ def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> i
     document: dict[str, Any] = {"set": encoded.puzzle.name, "challenge": encoded.challenge.id}
     if counts is None:
         report.info(f"{encoded.challenge.id}: unknown: time limit reached before counting finished")
-        report.document({**document, "status": UNKNOWN, "count": None})
+        report.document(**document, status=UNKNOWN, count=None)
         return 1
     options = encoded.problem.options
     solved = SOLVED if counts.solutions else IMPOSSIBLE
@@ -102,7 +101,7 @@ def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> i
     title = "starts with one cell of a piece"
     document["placements"] = _print_counts("starts with one placed piece", placed, encoded, report)
     document["clues"] = _print_counts(title, clues, encoded, report)
-    report.document(document)
+    report.document(**document)
     return 0 if counts.solutions else 1
 
 

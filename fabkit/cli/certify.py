@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.cli.context import FAILURE_EXIT, Context, with_options
+from fabkit.cli.context import FAILURE_EXIT, Command
 from fabkit.cli.options import argument, option
 from fabkit.core.errors import pluralize
 
@@ -17,71 +17,71 @@ if TYPE_CHECKING:
 _SUMS = {"area": "the areas do not add up", "colouring": "a colouring does not add up"}
 
 
-@with_options()
-def certify(
-    context: Context,
-    file: str = argument("FILE", "A certificate, or a file of impossible shapes.", required=True),
-    set: str | None = option("--set SET", "The set, if it is not a shipped one."),
-) -> int:
+class Certify(Command):
     """Independently verify a certificate, without the solver.
 
     Exit code 1 if it does not hold.
     """
-    from fabkit.certify import verify
-    from fabkit.certify.document import Certificate, read
 
-    report = context.report
-    start = time.monotonic()
-    proofs = read(Path(file))
-    with report.progress("checked") as progress:
-        verdict = verify(proofs, set, progress)
-    stated = proofs.problem if isinstance(proofs, Certificate) else proofs
-    pieces = [piece.id for piece in stated.pieces]
-    turned = "" if stated.flips else "not "
-    how = f"{pluralize(verdict.nodes, 'branch node')} replayed"
-    fields: dict[str, Any]
-    if isinstance(proofs, Certificate):
-        given = len(proofs.problem.given)
-        claim = f"{proofs.name} {_claim(proofs)}"
-        about = f"it is {proofs.name}"
-        how = _SUMS.get(proofs.argument.by, how)
-        more = f"{pluralize(given, 'piece')} given"
-        fields = {
-            "challenge": proofs.challenge,
-            "holds": verdict.holds,
-            "claim": proofs.claim.raw,
-            "pieces": pieces,
-            "given": given,
-            "flips": stated.flips,
-            "open": proofs.problem.open,
-        }
-    else:
-        count = len(proofs.shapes)
-        shapes = f"{pluralize(count, 'shape')} of {proofs.parity} parity"
-        claim = f"{proofs.set} has no solution on any of {shapes}"
-        about = f"it is about the pieces of {proofs.set}"
-        more = f"all proofs together: sha256 {proofs.sha256}"
-        fields = {
-            "holds": verdict.holds,
-            "parity": proofs.parity,
-            "pieces": pieces,
-            "flips": stated.flips,
-            "shapes": count,
-            "proved": verdict.shapes,
-            "certificates_sha256": proofs.sha256 if verdict.holds else None,
-        }
-    if verdict.holds:
-        report.info(f"Certified: {claim} (pieces {' '.join(pieces)}; {how})")
-        if verdict.not_compared:
-            only = "so only what the file itself draws is proved, not that"
-            report.warn(f"{verdict.not_compared}, {only} {about}")
-        report.detail(f"pieces may {turned}be turned over; {more}")
-    else:
-        report.info(f"REJECTED: {proofs.name}: {verdict.reason}")
-    fields |= {"reason": verdict.reason, "nodes": verdict.nodes, "compared": verdict.compared}
-    seconds = round(time.monotonic() - start, 3)
-    report.document({"file": file, "set": proofs.set, **fields, "seconds": seconds})
-    return 0 if verdict.holds else FAILURE_EXIT
+    file: str = argument("FILE", "A certificate, or a file of impossible shapes.", ...)
+    set_name: str | None = option("--set SET", "The set, if it is not a shipped one.")
+
+    def run(self) -> int:
+        from fabkit.certify import verify
+        from fabkit.certify.document import Certificate, read
+
+        report = self.report
+        start = time.monotonic()
+        proofs = read(Path(self.file))
+        with report.progress("checked") as progress:
+            verdict = verify(proofs, self.set_name, progress)
+        stated = proofs.problem if isinstance(proofs, Certificate) else proofs
+        pieces = [piece.id for piece in stated.pieces]
+        turned = "" if stated.flips else "not "
+        how = f"{pluralize(verdict.nodes, 'branch node')} replayed"
+        fields: dict[str, Any]
+        if isinstance(proofs, Certificate):
+            given = len(proofs.problem.given)
+            claim = f"{proofs.name} {_claim(proofs)}"
+            about = f"it is {proofs.name}"
+            how = _SUMS.get(proofs.argument.by, how)
+            more = f"{pluralize(given, 'piece')} given"
+            fields = {
+                "challenge": proofs.challenge,
+                "holds": verdict.holds,
+                "claim": proofs.claim.raw,
+                "pieces": pieces,
+                "given": given,
+                "flips": stated.flips,
+                "open": proofs.problem.open,
+            }
+        else:
+            count = len(proofs.shapes)
+            shapes = f"{pluralize(count, 'shape')} of {proofs.parity} parity"
+            claim = f"{proofs.set} has no solution on any of {shapes}"
+            about = f"it is about the pieces of {proofs.set}"
+            more = f"all proofs together: sha256 {proofs.sha256}"
+            fields = {
+                "holds": verdict.holds,
+                "parity": proofs.parity,
+                "pieces": pieces,
+                "flips": stated.flips,
+                "shapes": count,
+                "proved": verdict.shapes,
+                "certificates_sha256": proofs.sha256 if verdict.holds else None,
+            }
+        if verdict.holds:
+            report.info(f"Certified: {claim} (pieces {' '.join(pieces)}; {how})")
+            if verdict.not_compared:
+                proved = "so only what the file itself draws is proved, not that"
+                report.warn(f"{verdict.not_compared}, {proved} {about}")
+            report.detail(f"pieces may {turned}be turned over; {more}")
+        else:
+            report.info(f"REJECTED: {proofs.name}: {verdict.reason}")
+        fields |= {"reason": verdict.reason, "nodes": verdict.nodes, "compared": verdict.compared}
+        seconds = round(time.monotonic() - start, 3)
+        report.document(file=self.file, set=proofs.set, **fields, seconds=seconds)
+        return 0 if verdict.holds else FAILURE_EXIT
 
 
 def _claim(certificate: Certificate) -> str:

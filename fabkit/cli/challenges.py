@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabkit.cli import options
-from fabkit.cli.context import FAILURE_EXIT, Context, with_options
-from fabkit.cli.options import option
+from fabkit.cli.context import FAILURE_EXIT, OfSet, WithOutput
+from fabkit.cli.options import one_of, option, some_of, whole
 from fabkit.cli.report import Report
 from fabkit.core.errors import pluralize
 from fabkit.model.entry import LEVELS
@@ -22,77 +21,76 @@ MAX_SEED = 2**32 - 1
 _MAX_DRAWN = 3
 
 
-@with_options("set", "output")
-def challenges(
-    context: Context,
-    count: int = option(
-        "--count N", "Number of challenges (default: 20).", 20, read=options.whole(1, MAX_COUNT)
-    ),
-    given: str | None = option(
-        "--given N|minimal",
-        "Number of given pieces, or minimal for as few as possible (default: a mix); with --clues, of "
-        "cells.",
-    ),
-    clues: str | None = option(
-        "--clues cells|colours|marks",
-        "Tell the piece, the colour or the mark of some cells in place of given pieces.",
-        read=options.one_of(CLUE_KINDS),
-    ),
-    difficulty: str | None = option(
-        "--difficulty LEVEL,...",
-        "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
-        read=options.some_of(LEVELS, "level"),
-        complete=lambda: LEVELS,
-    ),
-    seed: int = option(
-        "--seed N",
-        "Random seed; equal seeds give equal results (default: 1).",
-        1,
-        read=options.whole(0, MAX_SEED),
-    ),
-    board: str | None = option("--board ID", "The board to fill (default: the set's first board)."),
-    of: str | None = option(
-        "--of ID,...",
-        "Starting positions of these challenges and snowflakes instead of a board, or `all`.",
-    ),
-    budget_s: float | None = option(
-        "--budget SECONDS", "Time limit; keeps the challenges found so far (default: none)."
-    ),
-) -> int:
+class Challenges(WithOutput, OfSet):
     """Generate graded challenges with exactly one solution.
 
     Exit code 1 if fewer than --count are found.
     """
-    from fabkit.puzzles.graded import challenge_list
-    from fabkit.puzzles.graded.generate import generate, read_query
 
-    report, puzzle, folder = context.report, context.puzzle, context.folder
-    query = read_query(puzzle, count, given, clues, difficulty, seed, board, of)
-    challenge_list.refuse_folder(folder, puzzle)
-    with report.progress("of the work") as progress:
-        generated = generate(puzzle, query, budget_s, progress, context.begin)
-    if generated.graded:
-        written = challenge_list.write_list(folder, generated)
-        _print_results(generated, report)
-        first, last = [
-            folder / challenge_list.file_name(generated.graded[index]) for index in (0, -1)
+    count: int = option(
+        "--count N", "Number of challenges (default: 20).", 20, read=whole(1, MAX_COUNT)
+    )
+    given: str | None = option(
+        "--given N|minimal",
+        "Number of given pieces, or minimal for as few as possible (default: a mix); with --clues, of "
+        "cells.",
+    )
+    clues: str | None = option(
+        "--clues cells|colours|marks",
+        "Tell the piece, the colour or the mark of some cells in place of given pieces.",
+        read=one_of(CLUE_KINDS),
+    )
+    difficulty: str | None = option(
+        "--difficulty LEVEL,...",
+        "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
+        read=some_of(LEVELS, "level"),
+        complete=lambda: LEVELS,
+    )
+    seed: int = option(
+        "--seed N",
+        "Random seed; equal seeds give equal results (default: 1).",
+        1,
+        read=whole(0, MAX_SEED),
+    )
+    board: str | None = option("--board ID", "The board to fill (default: the set's first board).")
+    of: str | None = option(
+        "--of ID,...",
+        "Starting positions of these challenges and snowflakes instead of a board, or `all`.",
+    )
+    budget_s: float | None = option(
+        "--budget SECONDS", "Time limit; keeps the challenges found so far (default: none)."
+    )
+
+    def run(self) -> int:
+        from fabkit.puzzles.graded import challenge_list
+        from fabkit.puzzles.graded.generate import generate, read_query
+
+        report, puzzle, folder = self.report, self.puzzle, self.folder
+        kind = self.count, self.given, self.clues, self.difficulty
+        query = read_query(puzzle, *kind, self.seed, self.board, self.of)
+        challenge_list.refuse_folder(folder, puzzle)
+        with report.progress("of the work") as progress:
+            generated = generate(puzzle, query, self.budget_s, progress, self.begin)
+        if generated.graded:
+            written = challenge_list.write_list(folder, generated)
+            _print_results(generated, report)
+            ends = generated.graded[0], generated.graded[-1]
+            first, last = (folder / challenge_list.file_name(graded) for graded in ends)
+            more = f" to {last.name}" if last != first else ""
+            report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
+        report.document(**challenge_list.document(generated))
+        if len(generated.graded) < self.count:
+            of_count = f"{len(generated.graded)} of {pluralize(self.count, 'challenge')}"
+            report.info(f"Found {of_count}: {generated.reason}")
+            return FAILURE_EXIT
+        few = [
+            level
+            for level, graded in generated.levels.items()
+            if len(graded) < self.count // len(query.levels)
         ]
-        more = f" to {last.name}" if last != first else ""
-        report.info(f"Wrote {written}, and {first}{more} for `fabkit solve --file`")
-    report.document(challenge_list.document(generated))
-    if len(generated.graded) < count:
-        report.info(
-            f"Found {len(generated.graded)} of {pluralize(count, 'challenge')}: {generated.reason}"
-        )
-        return FAILURE_EXIT
-    few = [
-        level
-        for level, graded in generated.levels.items()
-        if len(graded) < count // len(query.levels)
-    ]
-    if few:
-        report.info(f"Found no more of {' and '.join(few)}; other levels fill the list")
-    return 0
+        if few:
+            report.info(f"Found no more of {' and '.join(few)}; other levels fill the list")
+        return 0
 
 
 def _print_results(generated: GeneratedChallenges, report: Report) -> None:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.cli import options
-from fabkit.cli.context import FAILURE_EXIT, PRINT_OPTIONS, SETTINGS_HELP, Context, with_options
-from fabkit.cli.options import argument, option
+from fabkit.cli.context import (
+    FAILURE_EXIT,
+    SETTINGS_HELP,
+    Command,
+    Printing,
+    WithBudget,
+    WithForce,
+    WithOutput,
+    WithProfiles,
+)
+from fabkit.cli.options import argument, length, option, read_value
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, escape, join_names, pluralize, quote
 from fabkit.core.staging import external_errors, write_atomically
@@ -23,59 +33,42 @@ if TYPE_CHECKING:
 
 #: The suffixes of mesh files.
 MESH_SUFFIXES = (".stl", ".3mf", ".obj", ".ply", ".off", ".glb")
-_PROFILE_FILE = options.file(".toml")
+_MESH = partial(options.path, expected="a mesh file")
 #: The largest error of a printer, in mm.
 MAX_ERROR_MM = 2.0
 
 
-def split_arguments(
-    names: Sequence[str] | None, sets: Sequence[str] | None
-) -> tuple[str, list[str]]:
-    """Split the arguments of `fabkit check` into the set and mesh files.
-
-    Raises:
-        InputError: when no set is given, two are, or ``--set`` has a profile value.
-
-    Example:
-        >>> split_arguments(["fridgeiq"], [])
-        ('fridgeiq', [])
-        >>> split_arguments(["1.stl", "2.stl"], ["fridgeiq"])
-        ('fridgeiq', ['1.stl', '2.stl'])
-    """
-    files = list(names or ())
+def split_arguments(names: Sequence[str], sets: Sequence[str]) -> tuple[str, list[str]]:
+    """Return set and the mesh files of `fabkit check`."""
+    files = list(names)
     keys = {setting.key for setting in SETTINGS}
-    for set_name in sets or ():
+    for set_name in sets:
         if set_name.partition("=")[0].strip() in keys:
             message = f"is the set here; override a profile value with -s {quote(set_name)}"
             raise InputError.of("--set", message)
     if sets and len(sets) > 1:
         raise InputError.of("--set", f"names two sets, {quote(sets[0])} and {quote(sets[1])}")
     if not sets and not files:
-        known = ", ".join(shipped_names())
-        raise InputError.of("", f"name a set; choose from {known}, or give a set's TOML file")
+        shipped = ", ".join(shipped_names())
+        raise InputError.of("", f"name a set; choose from {shipped}, or give a set's TOML file")
     return sets[0] if sets else files.pop(0), files
 
 
-def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
-    """The mesh files of a command, also those in folders; by default the set's own STL files.
-
-    Raises:
-        InputError: when there are none, or a folder holds none.
-    """
-    if not names:
-        stl = context.folder / "stl"
+def _files(command: Command, paths: Sequence[Path]) -> list[Path]:
+    """Return the mesh files of a command, also those in folders; by default the set's own STL files."""
+    if not paths:
+        stl = command.folder / "stl"
         if not (own := _meshes_in(stl)):
-            make = f"`fabkit export-stl {escape(context.set)}`"
+            make = f"`fabkit export-stl {escape(command.set)}`"
             message = f"no STL files found; run {make}, or give mesh files"
             raise InputError.of(escape(str(stl)), message)
         return own
     files: dict[Path, None] = {}
-    for name in names:
-        path = options.path("a mesh file")(name, option)
+    for path in paths:
         inside = _meshes_in(path) or _meshes_in(path / "stl") if path.is_dir() else [path]
         if not inside:
             kinds = ", ".join(f"*{ending}" for ending in MESH_SUFFIXES)
-            raise InputError.of(escape(name), f"is a folder without mesh files ({kinds})")
+            raise InputError.of(escape(str(path)), f"is a folder without mesh files ({kinds})")
         files |= dict.fromkeys(inside)
     return list(files)
 
@@ -89,31 +82,27 @@ def _meshes_in(folder: Path) -> list[Path]:
     return [path for path in meshes if path.is_file()]
 
 
-def _load_scan(context: Context, names: Sequence[str], option: str) -> tuple[ScannedSet, Profile]:
+def _load_scan(command: Command, paths: Sequence[Path]) -> tuple[ScannedSet, Profile]:
     """Read meshes, by default the set's own, and choose the profile to check them against.
 
     That is the profile of the command, else the one beside the meshes or the shipped one that
     matches them.
-
-    Raises:
-        InputError: when a file is no mesh, or there is none.
-        ExternalError: when a file cannot be read.
     """
     from fabkit.build.meshes import load_scan
     from fabkit.verify.scan import MEASURED
 
-    profile = context.profile
-    files = _files(context, names, option)
-    with context.report.progress() as progress:
-        known = bool(context.profiles or context.settings)
-        scan, limits = load_scan(files, context.puzzle, profile, progress, known)
+    profile = command.profile
+    files = _files(command, paths)
+    with command.report.progress() as progress:
+        is_chosen = bool(command.profiles or command.settings)
+        scan, limits = load_scan(files, command.puzzle, profile, progress, is_chosen)
     if scan.copies:
-        context.report.info(
+        command.report.info(
             f"{pluralize(len(scan.copies), 'part')} in files of two formats, checked once: "
             + join_names(scan.copies)
         )
     if limits.name == MEASURED:
-        context.report.warn(
+        command.report.warn(
             "the meshes match no known profile; they are checked against their own dimensions. "
             "Choose a profile with -p"
         )
@@ -121,56 +110,24 @@ def _load_scan(context: Context, names: Sequence[str], option: str) -> tuple[Sca
 
 
 def _finish(
-    context: Context,
-    result: CheckReport | VerifyReport,
-    limits: Profile,
-    is_own: bool,
-    contents: dict[str, str],
+    command: Command, result: CheckReport | VerifyReport, is_own: bool, contents: dict[str, str]
 ) -> int:
     """Write the reports on a set's own files, and on other files with ``-o``."""
-    report = context.report
-    if is_own or context.output is not None:
+    report = command.report
+    if is_own or command.output is not None:
         from fabkit.build.reports import write_reports
 
-        folder = context.folder
+        folder = command.folder
         about = "stl" if is_own else ""
-        owner = context.puzzle.name
-        built = write_reports(folder, owner, contents, about, context.force, lenient=True)
+        owner = command.puzzle.name
+        built = write_reports(folder, owner, contents, about, command.force, lenient=True)
         report.warn(*built.warnings)
         report.info(f"Wrote {' and '.join(str(folder / name) for name in sorted(contents))}")
-    report.document(result.document())
+    report.document(**result.document())
     return 0 if result.ok else FAILURE_EXIT
 
 
-@with_options("output", "profiles", "budget_s", "force")
-def check(
-    context: Context,
-    names: list[str] | None = argument(
-        "[SET] [FILE]...",
-        "A shipped set or a TOML file; then mesh files (STL, 3MF, OBJ, PLY, OFF, GLB) or folders of "
-        "them (default: output/SET/stl).",
-        shipped_names,
-    ),
-    sets: list[str] | None = option(
-        "--set SET", "The set, if all arguments are mesh files.", complete=shipped_names
-    ),
-    settings: list[str] | None = option("-s KEY=VALUE", SETTINGS_HELP),
-    side_mm: float | None = option(
-        "--printer-error LENGTH",
-        'Maximum error of each printed side, such as "0.1mm" (default: as calibrated).',
-        read=options.length(MAX_ERROR_MM),
-    ),
-    hole_mm: float | None = option(
-        "--hole-error LENGTH",
-        "Maximum shrinkage of holes (default: as --printer-error).",
-        read=options.length(MAX_ERROR_MM),
-    ),
-    write_profile: Path | None = option(
-        "--write-profile FILE.toml",
-        "Write the dimensions measured on the meshes as a print profile.",
-        read=_PROFILE_FILE,
-    ),
-) -> int:
+class Check(WithForce, WithBudget, WithProfiles, WithOutput):
     """Check that meshes are printable and fit together.
 
     Inspects every mesh, then assembles them as solutions of the challenges. With a profile of
@@ -180,43 +137,70 @@ def check(
     Exit code 1 if anything fails: also if the odds of a challenge are below 99 % (calibrated
     profile), or if it cannot be assembled in the worst case (--printer-error).
     """
-    from fabkit.build.reports import check_contents
-    from fabkit.jobs.parallel import all_cores
-    from fabkit.verify.reports import check as check_parts
-    from fabkit.verify.scan import MEASURED
 
-    context.set, files = split_arguments(names, sets)
-    context.settings = settings or []
-    report = context.report
-    error = None
-    if side_mm is not None:
-        from fabkit.printing.odds import PrinterError
+    names: list[str] = argument(
+        "[SET] [FILE]...",
+        "A shipped set or a TOML file; then mesh files (STL, 3MF, OBJ, PLY, OFF, GLB) or folders "
+        "of them (default: output/SET/stl).",
+        (),
+        complete=shipped_names,
+    )
+    sets: list[str] = option(
+        "--set SET", "The set, if all arguments are mesh files.", (), complete=shipped_names
+    )
+    settings: list[str] = option("-s KEY=VALUE", SETTINGS_HELP, ())
+    side_mm: float | None = option(
+        "--printer-error LENGTH",
+        'Maximum error of each printed side, such as "0.1mm" (default: as calibrated).',
+        read=length(MAX_ERROR_MM),
+    )
+    hole_mm: float | None = option(
+        "--hole-error LENGTH",
+        "Maximum shrinkage of holes (default: as --printer-error).",
+        read=length(MAX_ERROR_MM),
+    )
+    write_profile: Path | None = option(
+        "--write-profile FILE.toml",
+        "Write the dimensions measured on the meshes as a print profile.",
+    )
 
-        error = PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
-    elif hole_mm is not None:
-        raise InputError.of("--hole-error", "requires --printer-error; add it")
-    if write_profile is not None and write_profile.exists() and not context.force:
-        message = "exists already; choose another name, or overwrite it with --force"
-        raise InputError.of(escape(str(write_profile)), message)
-    with all_cores():
-        scan, limits = _load_scan(context, files, "FILE")
-        if limits.name == MEASURED or write_profile is not None:
-            _print_measured(context, scan, write_profile)
-        with report.progress() as progress:
-            result = check_parts(scan, limits, context.budget_s, progress, error)
-    print_check(result, report)
-    return _finish(context, result, limits, not files, check_contents(result))
+    def run(self) -> int:
+        from fabkit.build.reports import check_contents
+        from fabkit.jobs.parallel import all_cores
+        from fabkit.verify.reports import check as check_parts
+        from fabkit.verify.scan import MEASURED
 
+        self.set, names = split_arguments(self.names, self.sets)
+        files = [read_value(_MESH, name, "FILE") for name in names]
+        report, hole_mm, write_profile = self.report, self.hole_mm, self.write_profile
+        error = None
+        if self.side_mm is not None:
+            from fabkit.printing.odds import PrinterError
 
-def _print_measured(context: Context, scan: ScannedSet, path: Path | None) -> None:
-    """Print the measured dimensions of a set, and write them to a profile if a path is given."""
-    if scan.sizes is None:
-        context.report.warn("no flat piece could be read, so its dimensions are unknown")
-        return
-    context.report.table(["made to", ""], scan.sizes.rows())
-    if path is not None:
-        write_atomically(path, dump_profile(scan.measured_profile(context.profile)))
-        context.report.info(f"Wrote {path}; check meshes against it with -p {path}")
+            error = PrinterError(self.side_mm, self.side_mm if hole_mm is None else hole_mm)
+        elif hole_mm is not None:
+            raise InputError.of("--hole-error", "requires --printer-error; add it")
+        if write_profile is not None and write_profile.exists() and not self.force:
+            message = "exists already; choose another name, or overwrite it with --force"
+            raise InputError.of(escape(str(write_profile)), message)
+        with all_cores():
+            scan, limits = _load_scan(self, files)
+            if limits.name == MEASURED or write_profile is not None:
+                self._print_measured(scan)
+            with report.progress() as progress:
+                result = check_parts(scan, limits, self.budget_s, progress, error)
+        print_check(result, report)
+        return _finish(self, result, not files, check_contents(result))
+
+    def _print_measured(self, scan: ScannedSet) -> None:
+        """Print the measured dimensions of a set, and write them to a profile if asked to."""
+        if scan.sizes is None:
+            self.report.warn("no flat piece could be read, so its dimensions are unknown")
+            return
+        self.report.table(["made to", ""], scan.sizes.rows())
+        if (path := self.write_profile) is not None:
+            write_atomically(path, dump_profile(scan.measured_profile(self.profile)))
+            self.report.info(f"Wrote {path}; check meshes against it with -p {path}")
 
 
 #: Tables of more parts list only failed ones, at most this many.
@@ -246,10 +230,8 @@ def print_check(result: CheckReport, report: Report) -> None:
     if result.tolerance is not None:
         from fabkit.verify.check_sheet import odds_sentences
 
-        for sentence in odds_sentences(result.tolerance):
-            report.info(sentence)
-    for sentence in result.magnets.sentences if result.magnets else ():
-        report.info(sentence)
+        report.info(*odds_sentences(result.tolerance))
+    report.info(*result.magnets.sentences if result.magnets else ())
     rules = sum(len(part.findings) for part in result.all_parts)
     gaps = [
         assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None
@@ -275,11 +257,9 @@ def _print_findings(result: CheckReport, report: Report) -> None:
     for part in result.all_parts:
         for finding in part.findings:
             report.info(f"{part.name}: {finding.rule}: {finding.message}")
-    for finding in result.findings:
-        report.info(f"{finding.rule}: {finding.message}")
+    report.info(*(f"{finding.rule}: {finding.message}" for finding in result.findings))
     for assembly in result.assemblies:
-        for message in assembly.messages:
-            report.info(f"{assembly.challenge}: {message}")
+        report.info(*(f"{assembly.challenge}: {message}" for message in assembly.messages))
 
 
 def _value(part: ScannedPart, rule: str) -> str:
@@ -287,29 +267,31 @@ def _value(part: ScannedPart, rule: str) -> str:
     return f"{round(values[0], 2) + 0.0:.2f}" if values and values[0] is not None else ""
 
 
-@with_options(*PRINT_OPTIONS, "budget_s", "force")
-def verify(
-    context: Context,
-    source_names: list[str] | None = option(
-        "--from DIR|FILE",
-        "A mesh file or a folder of them (repeatable; default: output/SET/stl).",
-    ),
-) -> int:
+class Verify(WithForce, WithBudget, Printing):
     """Read meshes back and solve the catalog with their outlines.
 
     Exit code 1 if a challenge's answer differs from the catalog.
     """
-    from fabkit.build.reports import verify_contents
-    from fabkit.jobs.parallel import all_cores
-    from fabkit.verify.reports import verify as verify_parts
 
-    report = context.report
-    with all_cores():
-        scan, limits = _load_scan(context, source_names or [], "--from")
-        with report.progress() as progress:
-            result = verify_parts(scan, limits, context.budget_s, progress)
-    print_verify(result, report)
-    return _finish(context, result, limits, not source_names, verify_contents(result))
+    sources: list[Path] = option(
+        "--from DIR|FILE",
+        "A mesh file or a folder of them (repeatable; default: output/SET/stl).",
+        (),
+        read=_MESH,
+    )
+
+    def run(self) -> int:
+        from fabkit.build.reports import verify_contents
+        from fabkit.jobs.parallel import all_cores
+        from fabkit.verify.reports import verify as verify_parts
+
+        report = self.report
+        with all_cores():
+            scan, limits = _load_scan(self, self.sources)
+            with report.progress() as progress:
+                result = verify_parts(scan, limits, self.budget_s, progress)
+        print_verify(result, report)
+        return _finish(self, result, not self.sources, verify_contents(result))
 
 
 def print_verify(result: VerifyReport, report: Report) -> None:

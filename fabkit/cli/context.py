@@ -1,18 +1,16 @@
-"""The options that commands share, and what they resolve to: set, profile, folder, report."""
+"""Commands: the options that they share, and what these resolve to: set, profile, folder, report."""
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, dataclass_transform
 
-from fabkit.cli import options
-from fabkit.cli.options import argument, flag, option
+from fabkit.cli.options import argument, flag, folder, option, read_value
 from fabkit.cli.report import Report
 from fabkit.core.errors import escape
 from fabkit.core.signals import cleanup_on_signal
@@ -29,33 +27,49 @@ if TYPE_CHECKING:
 FAILURE_EXIT = 1
 #: Completes "CHALLENGE ...".
 OUT_OF_TIME = "was not solved within the time limit (--budget)"
-#: The shared options of commands that write a set's files into its folder.
-PRINT_OPTIONS = ("set", "output", "profiles", "settings")
 #: The help of ``-s``.
 SETTINGS_HELP = (
     'Override a profile value, such as "unit=15 mm" (repeatable, takes precedence over -p).'
 )
 
 
-@dataclass
-class Context:
-    """The values of shared options; `with_options` selects those of a command.
-
-    Attributes:
-        begin: the start of the command, by the monotonic clock: a time limit includes reading.
-    """
+@dataclass_transform()
+class _Defaults:
+    """The values of shared options that a command does not have. Subclasses are dataclasses."""
 
     set: str = ""
     output: Path | None = None
-    pieces: list[str] = field(default_factory=list)
-    profiles: list[str] = field(default_factory=list)
-    settings: list[str] = field(default_factory=list)
+    pieces: Sequence[str] = ()
+    profiles: Sequence[str] = ()
+    settings: Sequence[str] = ()
     force: bool = False
-    budget_s: float = 60.0
-    json: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    begin: float = field(default_factory=time.monotonic)
+
+    def __init_subclass__(cls, kw_only: bool = False) -> None:
+        super().__init_subclass__()
+        dataclass(kw_only=kw_only)(cls)
+
+
+def default_folder(name: str) -> Path:
+    """Return a folder below ``output``; refuse it if a file is in its way."""
+    path: Path = read_value(folder, str(Path("output") / name), "the output folder")
+    return path
+
+
+class Command(_Defaults, kw_only=True):
+    """A command: its fields are options and arguments, its docstring is its help.
+
+    The help lists arguments and options of its own first, then those of its bases, the last base first.
+    """
+
+    json: bool = flag("--json", "Print one JSON document to standard output.", panel="Reporting")
+    quiet: bool = flag("-q --quiet", "Print errors only.", panel="Reporting")
+    verbose: bool = flag("-v --verbose", "Print details.", panel="Reporting")
+    #: The start by the monotonic clock: a time limit includes reading.
+    begin: float = field(init=False, default_factory=time.monotonic)
+
+    def run(self) -> int | None:
+        """Run the command; return its exit code if that may be other than 0."""
+        raise NotImplementedError
 
     @cached_property
     def report(self) -> Report:
@@ -78,11 +92,7 @@ class Context:
     @cached_property
     def folder(self) -> Path:
         """The output folder: that of ``-o``, else ``output/SET``."""
-        if self.output is not None:
-            return self.output
-        folder = Path("output") / self.puzzle.name
-        options.refuse_file(folder, "the output folder")
-        return folder
+        return self.output or default_folder(self.puzzle.name)
 
     @cached_property
     def artifacts(self) -> Artifacts:
@@ -97,6 +107,10 @@ class Context:
         seconds = time.monotonic() - self.begin
         return f"({seconds:.1f} s)" if seconds < 60 else f"({format_duration(seconds)})"
 
+    def options(self, names: str) -> dict[str, object]:
+        """Return the values of options by their names, such as ``csv resume``, as they are written."""
+        return {f"--{name.replace('_', '-')}": getattr(self, name) for name in names.split()}
+
     def resumable(self) -> AbstractContextManager[None]:
         """On a signal, report that finished files are kept; for the later steps of a command."""
         kept = escape(str(self.folder))
@@ -104,58 +118,54 @@ class Context:
         return cleanup_on_signal(lambda: message)
 
 
-Command = Callable[..., int | None]
+class OfSet(Command):
+    """A command with a set."""
 
-_OPTION_TYPES = get_type_hints(Context)
-#: The shared options, each declared once; their types are those of `Context`.
-_SHARED_OPTIONS: dict[str, Any] = {
-    "set": argument(
-        "SET", "A shipped set (see `fabkit sets`) or a TOML file.", shipped_names, required=True
-    ),
-    "output": option("-o --output DIR", "Output folder (default: output/SET)."),
-    "pieces": option("--piece ID", "Only this piece (repeatable).", []),
-    "profiles": option(
+    set: str = argument(
+        "SET", "A shipped set (see `fabkit sets`) or a TOML file.", ..., complete=shipped_names
+    )
+
+
+class WithOutput(Command, kw_only=True):
+    """A command with ``-o``, the folder of a set's files."""
+
+    output: Path | None = option("-o --output DIR", "Output folder (default: output/SET).")
+
+
+class WithPieces(Command, kw_only=True):
+    """A command with ``--piece``."""
+
+    pieces: list[str] = option("--piece ID", "Only this piece (repeatable).", ())
+
+
+class WithProfiles(Command, kw_only=True):
+    """A command with ``-p``."""
+
+    profiles: list[str] = option(
         "-p --profile NAME|FILE",
         "A print profile (see `fabkit profiles`) or a TOML file (repeatable, later ones win).",
-        [],
+        (),
         complete=layer_names,
-    ),
-    "settings": option("-s --set KEY=VALUE", SETTINGS_HELP, []),
-    "force": flag("--force", "Rebuild everything and overwrite foreign or edited files."),
-    "budget_s": option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0),
-    "json": flag("--json", "Print one JSON document to standard output.", "Reporting"),
-    "quiet": flag("-q --quiet", "Print errors only.", "Reporting"),
-    "verbose": flag("-v --verbose", "Print details.", "Reporting"),
-}
+    )
 
 
-def with_options(*shared: str) -> Callable[[Command], Command]:
-    """Add shared options to a command, by their names in `Context`, and those on reporting.
+class WithSettings(WithProfiles, kw_only=True):
+    """A command with ``-p`` and ``-s``."""
 
-    The command is defined with a `Context` and its own options. Its help lists the set first, then
-    its own options, then the shared ones.
-    """
-    names = [*shared, "json", "quiet", "verbose"]
-    kind = inspect.Parameter.KEYWORD_ONLY
+    settings: list[str] = option("-s --set KEY=VALUE", SETTINGS_HELP, ())
 
-    def decorate(command: Command) -> Command:
-        _, *own = inspect.signature(command, eval_str=True).parameters.values()
-        own = [parameter.replace(kind=kind) for parameter in own]
-        given = {
-            name: inspect.Parameter(
-                name, kind, annotation=_OPTION_TYPES[name], default=_SHARED_OPTIONS[name]
-            )
-            for name in names
-        }
 
-        @wraps(command)
-        def run(**values: Any) -> int | None:
-            return command(Context(**{name: values.pop(name) for name in names}), **values)
+class WithForce(Command, kw_only=True):
+    """A command with ``--force``."""
 
-        first = [given.pop("set")] if "set" in given else []
-        parameters = [*first, *own, *given.values()]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
+    force: bool = flag("--force", "Rebuild everything and overwrite foreign or edited files.")
 
-    return decorate
+
+class WithBudget(Command, kw_only=True):
+    """A command with ``--budget``, for each challenge."""
+
+    budget_s: float = option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0)
+
+
+class Printing(WithSettings, WithOutput, OfSet):
+    """A command that writes a set's files into its folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fabkit.cli.options import one_of, option, refuse, whole
@@ -14,20 +15,24 @@ from fabkit.core.staging import write_atomically
 AUTO = "auto"
 
 
-def _width(text: str, name: str) -> int:
+def _width(text: str) -> int:
     from fabkit.output.png import MAX_WIDTH, MIN_WIDTH
 
-    width: int = whole(MIN_WIDTH, MAX_WIDTH)(text, name)
+    width: int = whole(MIN_WIDTH, MAX_WIDTH)(text)
     return width
 
 
-THEME = option(
+THEME = partial(
+    option,
     "--theme auto|light|dark",
     "Colours for light or dark pages (default: auto, which follows the viewer).",
     read=one_of((AUTO, "light", "dark")),
 )
-WIDTH = option(
-    "--width PX", "Width of a PNG file, in pixels (default: that of the drawing).", read=_width
+WIDTH = partial(
+    option,
+    "--width PX",
+    "Width of a PNG file, in pixels (default: that of the drawing).",
+    read=_width,
 )
 
 
@@ -40,12 +45,7 @@ class DrawingFile:
     width_px: int | None
 
     def write(self, svg: str, report: Report) -> None:
-        """Write a drawing; for PNG, warn of characters that the font lacks.
-
-        Raises:
-            InputError: when the PNG file would be too high.
-            ExternalError: when the fonts are missing or the folder cannot be written.
-        """
+        """Write a drawing; for PNG, warn of characters that the font lacks."""
         if self.path.suffix.lower() == ".svg":
             write_atomically(self.path, svg)
         else:
@@ -61,11 +61,7 @@ class DrawingFile:
 
 
 def drawing_file(path: Path | None, theme: str | None, width_px: int | None) -> DrawingFile | None:
-    """The file of ``-o``, ``--theme`` and ``--width``; None without ``-o``.
-
-    Raises:
-        InputError: when an option requires another one.
-    """
+    """The file of ``-o``, ``--theme`` and ``--width``; None without ``-o``."""
     if path is None:
         refuse({"--theme": theme}, "requires a drawing; add -o FILE.svg, or omit it")
     if path is None or path.suffix.lower() != ".png":

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from fabkit.cli import options
-from fabkit.cli.context import FAILURE_EXIT, Context
+from fabkit.cli.context import FAILURE_EXIT, Command
+from fabkit.cli.options import exclusive
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, join_names, no_such, pluralize
 from fabkit.core.formats import csv_text
@@ -23,7 +23,7 @@ _MOST_NAMED = 20
 
 
 def solve_each(
-    context: Context,
+    command: Command,
     family: str | None,
     question: str,
     budget_s: float | None,
@@ -43,11 +43,11 @@ def solve_each(
 
     if question not in QUESTIONS:
         raise InputError.of("--each", f"excludes --{question}; ask --first, --count or --unique")
-    options.exclusive({"--csv": as_csv, "--json": context.json})
-    puzzle = context.puzzle
+    exclusive(command.options("csv json"))
+    puzzle = command.puzzle
     # The table goes to standard output, all else to standard error.
     report = (
-        Report(True, context.report.quiet, context.report.verbose) if as_csv else context.report
+        Report(True, command.report.quiet, command.report.verbose) if as_csv else command.report
     )
     query = EachQuery(puzzle, _family(puzzle, family), question, budget_s)
     if not query.names():
@@ -74,14 +74,12 @@ def solve_each(
     elif len(rows) <= _LONGEST_TABLE or report.verbose:
         report.table([head[column] for column in columns], table)
     report.info(_summary_text(query.family or puzzle.name, summary))
-    context.report.document(
-        {
-            "set": puzzle.name,
-            "family": query.family or None,
-            "question": question,
-            **summary,
-            "challenges": [{head[column]: row[column] for column in columns} for row in rows],
-        }
+    command.report.document(
+        set=puzzle.name,
+        family=query.family or None,
+        question=question,
+        **summary,
+        challenges=[{head[column]: row[column] for column in columns} for row in rows],
     )
     holds = [
         answer.unique if question == "unique" else answer.status != UNKNOWN for answer in answers

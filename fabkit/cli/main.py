@@ -10,14 +10,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache, partial
 from pkgutil import resolve_name
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
+from typer._click.exceptions import NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from fabkit import __version__
+from fabkit.cli.options import DECLARED, read_value
 from fabkit.cli.report import to_stderr
 from fabkit.core.errors import FabkitError, InputError, did_you_mean, quote
 from fabkit.core.signals import STOPPED, exit_on_signals
@@ -26,55 +29,58 @@ USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
 INTERRUPTED_EXIT = 130
 
-#: The commands, as `fabkit --help` groups them, and the function of each in `fabkit.cli`.
+#: The commands, as `fabkit --help` groups them, and the class of each in `fabkit.cli`.
 COMMANDS: dict[str, dict[str, str]] = {
-    "Design": {"studio": "studio:studio"},
+    "Design": {"studio": "studio:Studio"},
     "Look": {
-        "sets": "shipped:sets",
-        "show": "show:show",
-        "picture": "picture:picture",
-        "schema": "shipped:schema",
-        "docs": "shipped:docs",
+        "sets": "shipped:Sets",
+        "show": "show:Show",
+        "picture": "picture:Picture",
+        "schema": "shipped:Schema",
+        "docs": "shipped:Docs",
     },
     "Make": {
-        "make": "make:make",
-        "export-stl": "printing:export_stl",
-        "export-step": "printing:export_step",
-        "export-3mf": "printing:export_3mf",
-        "export-dxf": "printing:export_dxf",
-        "export-svg": "printing:export_svg",
+        "make": "make:Make",
+        "export-stl": "exports:ExportStl",
+        "export-step": "exports:ExportStep",
+        "export-3mf": "exports:Export3mf",
+        "export-dxf": "exports:ExportDxf",
+        "export-svg": "exports:ExportSvg",
     },
     "Print": {
-        "coupon": "printing:coupon",
-        "calibrate": "printing:calibrate",
-        "plate": "printing:plate",
-        "slice": "printing:slice_plates",
-        "bom": "printing:bom",
-        "jig": "printing:jig",
-        "profiles": "shipped:profiles",
+        "coupon": "coupon:Coupon",
+        "calibrate": "coupon:Calibrate",
+        "plate": "exports:Plate",
+        "slice": "slicing:Slice",
+        "bom": "slicing:BillOfMaterials",
+        "jig": "jig:Jig",
+        "profiles": "shipped:Profiles",
     },
-    "Check": {"check": "check:check", "verify": "check:verify"},
-    "Solve": {"solve": "solve:solve", "certify": "certify:certify", "warm-up": "warm_up:warm_up"},
-    "Challenges": {"challenges": "challenges:challenges", "snowflakes": "snowflakes:snowflakes"},
-    "Play": {"page": "play:page", "booklet": "play:booklet", "cards": "play:cards"},
+    "Check": {"check": "check:Check", "verify": "check:Verify"},
+    "Solve": {"solve": "solve:Solve", "certify": "certify:Certify", "warm-up": "warm_up:WarmUp"},
+    "Challenges": {"challenges": "challenges:Challenges", "snowflakes": "snowflakes:Snowflakes"},
+    "Play": {"page": "play:Page", "booklet": "play:Booklet", "cards": "play:Cards"},
 }
-#: The commands that others have, and their functions.
-_SUBCOMMANDS = {"profiles": {"dump": "shipped:dump"}}
-#: The readers of parameters without one of their own, by type.
-_READERS: dict[Any, Callable[[Any], Any]] = {str: str, list[str]: str, bool: bool}
+#: The commands that others have, and their classes.
+_SUBCOMMANDS = {"profiles": {"dump": "shipped:Dump"}}
 
 
-class _Reader:
+class _Value:
     """Reads the values of a parameter as declared; typer would import pydantic and build a validator."""
 
-    def __init__(self, read: Callable[[Any], Any]) -> None:
+    def __init__(self, read: Callable[[str], Any] | None) -> None:
         self._read = read
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return what the command is called with; called by typer."""
+        """Return what the field is set to; called by typer."""
         if param.multiple or param.nargs == -1:
-            return [self._read(text) for text in value or ()]
-        return None if value is None else self._read(value)
+            return [self._of(text, param) for text in value or ()]
+        return self._of(value, param)
+
+    def _of(self, value: Any, param: Any) -> Any:
+        if self._read is None or not isinstance(value, str):
+            return value
+        return read_value(self._read, value, param.opts[0])
 
 
 class _PlainHelp:
@@ -87,9 +93,8 @@ class _PlainHelp:
                 parameter.display_type_rich = lambda ctx: None
             elif parameter.is_flag:
                 parameter.metavar = ""
-            kind = parameter.type_descriptor
-            read = kind.parameter_info.parser or _READERS[kind.annotation]
-            parameter.get_runtime_param = partial(_Reader, read)
+            read = parameter.type_descriptor.parameter_info.parser
+            parameter.get_runtime_param = partial(_Value, read)
         return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -130,25 +135,32 @@ class _Commands(Mapping[str, Any]):
 @cache
 def _command(name: str, panel: str) -> Any:
     """Import and build a command."""
-    function = _function(COMMANDS[panel][name])
+    kind = _class(COMMANDS[panel][name])
     subcommands = _SUBCOMMANDS.get(name)
     if subcommands is None:
         app = _app(add_completion=False)
-        _add(app, name, function)
+        _add(app, name, kind)
     else:
         app = _app(name=name, add_completion=False, invoke_without_command=True)
-        app.callback()(function)
-        for subcommand, place in subcommands.items():
-            _add(app, subcommand, _function(place))
+        app.callback()(kind)
+        for subcommand, path in subcommands.items():
+            _add(app, subcommand, _class(path))
     command: Any = typer.main.get_command(app)
     command.rich_help_panel = panel
     return command
 
 
-def _function(place: str) -> Callable[..., Any]:
-    """Import a command's function, which is named as in `COMMANDS`."""
-    function: Callable[..., Any] = resolve_name(f"fabkit.cli.{place}")
-    return function
+def _class(path: str) -> Callable[..., Any]:
+    """Import a command's class, which is named as in `COMMANDS`; calling it reads its options."""
+    kind: Any = resolve_name(f"fabkit.cli.{path}")
+    types = get_type_hints(kind)
+    annotations = {
+        field.name: Annotated[types[field.name], field.metadata[DECLARED]]
+        for field in fields(kind)
+        if DECLARED in field.metadata
+    }
+    kind.__init__.__annotations__ = types | annotations
+    return cast("Callable[..., Any]", kind)
 
 
 def _add(app: typer.Typer, name: str, command: Callable[..., Any]) -> None:
@@ -158,8 +170,8 @@ def _add(app: typer.Typer, name: str, command: Callable[..., Any]) -> None:
     app.command(name, cls=_PlainCommand, help=text)(command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(version: bool) -> None:
+    if version:
         print(f"fabkit {__version__}")
         raise typer.Exit
 
@@ -239,41 +251,38 @@ def parser() -> Any:
 
 
 def _run(arguments: list[str]) -> int:
-    """Run the parser and the command, and report usage errors."""
-    command = parser()
-    usage_error: Any = typer.BadParameter.__mro__[1]
+    """Parse the command line, report usage errors, and run the command."""
+    program = parser()
     try:
-        result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)
-    except usage_error as error:
+        command = program.main(args=arguments, prog_name="fabkit", standalone_mode=False)
+    except UsageError as error:
         if not error.format_message():  # help was printed already
             return USAGE_EXIT
-        return _fail(_usage_message(error, command, arguments), USAGE_EXIT)
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+        return _fail(_usage_message(error, program, arguments), USAGE_EXIT)
     except SystemExit as stop:
         if stop.code == 1:  # the parser's answer to a closed pipe
             raise BrokenPipeError from None
         raise
-    if result == INTERRUPTED_EXIT:  # the parser's answer to Ctrl-C
+    if command == INTERRUPTED_EXIT:  # the parser's answer to Ctrl-C
         raise KeyboardInterrupt
-    return result if isinstance(result, int) else 0
+    return (0 if isinstance(command, int) else command.run()) or 0
 
 
-def _usage_message(error: Any, command: Any, arguments: list[str]) -> str:
-    """The message of a usage error, the same with every version of the parser."""
-    place = "fabkit"
-    rest = list(arguments)
-    while rest and rest[0] in getattr(command, "commands", {}):
-        command = command.commands[rest[0]]
-        place = f"{place} {rest.pop(0)}"
-    see = f"see `{place} --help`"
-    if rest and hasattr(command, "commands") and not rest[0].startswith("-"):
-        hint = did_you_mean(rest[0], list(command.commands))
-        message = f"there is no command {quote(rest[0])}{hint}"
-    elif type(error).__name__ == "NoSuchOption":
+def _usage_message(error: UsageError, command: Any, arguments: list[str]) -> str:
+    """Return the message of a usage error, the same with every version of the parser."""
+    name = "fabkit"
+    words = list(arguments)
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words[0]]
+        name = f"{name} {words.pop(0)}"
+    see = f"see `{name} --help`"
+    if words and hasattr(command, "commands") and not words[0].startswith("-"):
+        hint = did_you_mean(words[0], list(command.commands))
+        message = f"there is no command {quote(words[0])}{hint}"
+    elif isinstance(error, NoSuchOption):
         options = [flag for parameter in command.params for flag in parameter.opts]
-        wrong = error.option_name
-        message = f"there is no option {quote(wrong)}{did_you_mean(wrong, options)}"
+        message = f"there is no option {quote(error.option_name)}"
+        message += did_you_mean(error.option_name, options)
     else:
         message = error.format_message().rstrip(".").replace("argument(s)", "argument")
         message = message[:1].lower() + message[1:]

@@ -31,29 +31,28 @@ class Report:
         self.quiet = quiet
         self.verbose = verbose
 
-    def info(self, text: str) -> None:
-        """Print a line of the result."""
-        if self.quiet:
-            return
-        if self.json:
-            to_stderr(text)
-        else:
-            print(escape(text))
+    def info(self, *texts: str) -> None:
+        """Print lines of the result."""
+        for text in () if self.quiet else texts:
+            if self.json:
+                to_stderr(text)
+            else:
+                print(escape(text))
 
-    def detail(self, text: str) -> None:
-        """Print a line with ``-v`` only."""
+    def detail(self, *texts: str) -> None:
+        """Print lines with ``-v`` only."""
         if self.verbose:
-            self.info(text)
+            self.info(*texts)
 
     def warn(self, *texts: str) -> None:
         """Print warnings to standard error."""
         for text in () if self.quiet else texts:
             to_stderr(f"warning: {text}")
 
-    def document(self, document: dict[str, Any]) -> None:
+    def document(self, **fields: Any) -> None:
         """Print the JSON document with ``--json``."""
         if self.json:
-            print(json_text(document), end="")
+            print(json_text(fields), end="")
 
     def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
         """Print aligned columns, numbers to the right; not with ``--json``."""

@@ -10,8 +10,9 @@ from typing import Any
 
 import typer
 
-from fabkit.cli.context import Context, with_options
+from fabkit.cli.context import Command, WithForce, WithSettings
 from fabkit.cli.options import argument, flag, option
+from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
 from fabkit.model.puzzle import MOVES, PuzzleSet
@@ -29,43 +30,35 @@ from fabkit.sets.catalog import catalog_records
 from fabkit.sets.library import SCHEMAS, load_set, schema_of, shipped_names
 
 
-@with_options()
-def sets(context: Context) -> None:
+class Sets(Command):
     """List the shipped sets."""
-    report = context.report
-    puzzles = [load_set(name) for name in shipped_names()]
-    puzzles.sort(key=lambda puzzle: (puzzle.group or "~", puzzle.name))
-    head = [
-        "set",
-        "title",
-        "pieces",
-        "boards",
-        "challenges",
-        "starts",
-        "snowflakes",
-        "lattice",
-        "moves",
-    ]
-    rows: list[list[object]] = []
-    for group, members in groupby(puzzles, lambda puzzle: puzzle.group or "others"):
-        rows += [[f"{group}:", *[""] * (len(head) - 1)]]
-        rows += [
-            [
-                puzzle.name,
-                puzzle.title,
-                len(puzzle.pieces),
-                len(puzzle.boards),
-                len(puzzle.challenges) + sum(map(len, puzzle.families)),
-                len(catalog_records(puzzle, "start")),
-                len(catalog_records(puzzle, "snowflake")),
-                puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
-                MOVES[puzzle.flips],
+
+    def run(self) -> None:
+        report = self.report
+        puzzles = [load_set(name) for name in shipped_names()]
+        puzzles.sort(key=lambda puzzle: (puzzle.group or "~", puzzle.name))
+        head = ["set", "title", "pieces", "boards", "challenges", "starts", "snowflakes"]
+        head += ["lattice", "moves"]
+        rows: list[list[object]] = []
+        for group, members in groupby(puzzles, lambda puzzle: puzzle.group or "others"):
+            rows += [[f"{group}:", *[""] * (len(head) - 1)]]
+            rows += [
+                [
+                    puzzle.name,
+                    puzzle.title,
+                    len(puzzle.pieces),
+                    len(puzzle.boards),
+                    len(puzzle.challenges) + sum(map(len, puzzle.families)),
+                    len(catalog_records(puzzle, "start")),
+                    len(catalog_records(puzzle, "snowflake")),
+                    puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
+                    MOVES[puzzle.flips],
+                ]
+                for puzzle in members
             ]
-            for puzzle in members
-        ]
-    report.table(head, rows)
-    if report.json:  # else no catalog need be read again
-        report.document({"sets": [describe_set(puzzle) for puzzle in puzzles]})
+        report.table(head, rows)
+        if report.json:  # else no catalog need be read again
+            report.document(sets=[describe_set(puzzle) for puzzle in puzzles])
 
 
 def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -87,66 +80,63 @@ def describe_set(puzzle: PuzzleSet) -> dict[str, Any]:
     }
 
 
-@with_options()
-def profiles(context: Context, called: typer.Context) -> None:
+class Profiles(Command):
     """List the print profiles, or print one as TOML."""
-    called.obj = context
-    report = context.report
-    if called.invoked_subcommand is not None:
-        return
-    presets = [load_profile([name]) for name in preset_names()]
-    report.table(
-        ["profile", "unit", "thickness", "inset", "magnet", "fit", "description"],
-        [
+
+    def run(self) -> None:
+        report = self.report
+        presets = [load_profile([name]) for name in preset_names()]
+        report.table(
+            ["profile", "unit", "thickness", "inset", "magnet", "fit", "description"],
             [
-                profile.name,
-                format_mm(profile.unit_mm),
-                format_mm(profile.thickness_mm),
-                format_mm(profile.inset_mm),
-                f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}",
-                profile.fit,
-                profile.title,
-            ]
-            for profile in presets
-        ],
-    )
-    layers = {
-        group: [read_layer(name) for name in names] for group, names in layer_groups().items()
-    }
-    for group, group_layers in layers.items():
-        report.info("")
-        rows = [[layer["name"], layer["title"]] for layer in group_layers]
-        report.table([group, "layered on a profile with a further -p"], rows)
-    report.document(
-        {
-            "profiles": [_values(profile) for profile in presets],
-            "layers": {
+                [
+                    profile.name,
+                    format_mm(profile.unit_mm),
+                    format_mm(profile.thickness_mm),
+                    format_mm(profile.inset_mm),
+                    f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}",
+                    profile.fit,
+                    profile.title,
+                ]
+                for profile in presets
+            ],
+        )
+        layers = {
+            group: [read_layer(name) for name in names] for group, names in layer_groups().items()
+        }
+        for group, group_layers in layers.items():
+            report.info("")
+            rows = [[layer["name"], layer["title"]] for layer in group_layers]
+            report.table([group, "layered on a profile with a further -p"], rows)
+        report.document(
+            profiles=[_values(profile) for profile in presets],
+            layers={
                 group: [_layer_values(layer) for layer in group_layers]
                 for group, group_layers in layers.items()
             },
-        }
+        )
+
+
+class Dump(WithSettings):
+    """Print the effective profile as TOML, to start your own."""
+
+    called: typer.Context
+    name: str | None = argument(
+        "NAME", "A shipped profile, or a TOML file (default: `default`).", complete=layer_names
+    )
+    set: str = option(
+        "--for SET", "Begin with the defaults of this set.", "", complete=shipped_names
     )
 
-
-@with_options("profiles", "settings")
-def dump(
-    context: Context,
-    called: typer.Context,
-    name: str | None = argument(
-        "NAME", "A shipped profile, or a TOML file (default: `default`).", layer_names
-    ),
-    for_set: str = option(
-        "--for SET", "Begin with the defaults of this set.", "", complete=shipped_names
-    ),
-) -> None:
-    """Print the effective profile as TOML, to start your own."""
-    own = [] if name is None else [name]
-    set_values = load_set(for_set).profile_values if for_set else {}
-    effective = load_profile([*own, *context.profiles], context.settings, set_values)
-    report = called.obj.report if called.obj.json else context.report
-    report.document(_values(effective))
-    if not report.json:
-        print(dump_profile(effective), end="")
+    def run(self) -> None:
+        own = [] if self.name is None else [self.name]
+        set_values = load_set(self.set).profile_values if self.set else {}
+        effective = load_profile([*own, *self.profiles], self.settings, set_values)
+        parent = self.called.parent
+        as_json = self.json or bool(parent and parent.params["json"])
+        Report(as_json).document(**_values(effective))
+        if not as_json:
+            print(dump_profile(effective), end="")
 
 
 def _values(profile: Profile) -> dict[str, Any]:
@@ -161,51 +151,51 @@ def _layer_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": values["name"], "title": values["title"], **stated}
 
 
-@with_options()
-def schema(
-    context: Context,
-    kind: str = argument("set|profile|challenge", "The kind of file.", required=True),
-) -> None:
+class Schema(Command):
     """Print the JSON schema of a set, profile or challenge file.
 
     For completion and checks in editors, start a TOML file with `#:schema set.schema.json`.
     """
-    if kind not in SCHEMAS:
-        raise InputError.of("", no_such("schema", kind, SCHEMAS))
-    print(json.dumps(schema_of(kind), indent=2, ensure_ascii=False))
+
+    kind: str = argument("set|profile|challenge", "The kind of file.", ...)
+
+    def run(self) -> None:
+        if self.kind not in SCHEMAS:
+            raise InputError.of("", no_such("schema", self.kind, SCHEMAS))
+        print(json.dumps(schema_of(self.kind), indent=2, ensure_ascii=False))
 
 
-@with_options("force")
-def docs(
-    context: Context,
-    output: Path | None = option(
-        "-o --output DIR",
-        "Copy it to this folder, such as that of a web server, and open the copy; to a subfolder if "
-        "DIR holds other files.",
-    ),
-    no_open: bool = flag("--no-open", "Only print the path, as with --json."),
-) -> None:
+class Docs(WithForce):
     """Open the documentation in the browser.
 
     It works without a network.
     """
-    import webbrowser
 
-    from fabkit.build.docs import DOCS, copy_docs, docs_folder
-    from fabkit.build.page import INDEX, page_folder
+    output: Path | None = option(
+        "-o --output DIR",
+        "Copy it to this folder, such as that of a web server, and open the copy; to a subfolder "
+        "if DIR holds other files.",
+    )
+    no_open: bool = flag("--no-open", "Only print the path, as with --json.")
 
-    report = context.report
-    if output is None:
-        page = docs_folder() / INDEX
-        copied = {}
-    else:
-        made = copy_docs(page_folder(output, DOCS), context.force)
-        page = made.folder / INDEX
-        copied = {"output": str(made.folder), **made.document()}
-        if made.written:
-            report.info(f"Wrote {pluralize(len(made.written), 'file')} to {made.folder}")
+    def run(self) -> None:
+        import webbrowser
+
+        from fabkit.build.docs import DOCS, copy_docs, docs_folder
+        from fabkit.build.page import INDEX, page_folder
+
+        report = self.report
+        if self.output is None:
+            page = docs_folder() / INDEX
+            copied = {}
         else:
-            report.info(f"Already up to date: documentation in {made.folder}")
-    opened = not (no_open or report.json) and webbrowser.open(page.resolve().as_uri())
-    report.info(f"{'Opened' if opened else 'Open'} {page}")
-    report.document({"page": str(page), **copied})
+            made = copy_docs(page_folder(self.output, DOCS), self.force)
+            page = made.folder / INDEX
+            copied = {"output": str(made.folder), **made.document()}
+            if made.written:
+                report.info(f"Wrote {pluralize(len(made.written), 'file')} to {made.folder}")
+            else:
+                report.info(f"Already up to date: documentation in {made.folder}")
+        opened = not (self.no_open or report.json) and webbrowser.open(page.resolve().as_uri())
+        report.info(f"{'Opened' if opened else 'Open'} {page}")
+        report.document(page=str(page), **copied)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from fabkit.cli.context import Context, with_options
+from fabkit.cli.context import Command
 from fabkit.core.errors import ExternalError, pluralize
 from fabkit.core.progress import counted
 
@@ -20,31 +20,32 @@ MODULES = (
 )
 
 
-@with_options()
-def warm_up(context: Context) -> None:
+class WarmUp(Command):
     """Compile the solver's kernels, so that the first commands need not wait for them.
 
     Run it once after `pip install`; `scripts/fabkit` does so during its set-up. A second run compiles only
     what has changed.
     """
-    for module in MODULES:
-        import_module(module)
-    from fabkit.core.kernels import KERNELS
 
-    report = context.report
-    with report.progress() as progress:
-        for index, kernel in enumerate(KERNELS):
-            counted(progress, index, len(KERNELS), "kernels")
-            kernel.compile(kernel.types)
-    if not all(kernel.is_kept for kernel in KERNELS):
-        raise ExternalError(
-            "compiled kernels cannot be kept, so every command compiles its own: neither fabkit's folder "
-            "nor the user's cache folder is writable, or the disk is full"
-        )
-    folder = os.path.commonpath([kernel.folder for kernel in KERNELS])
-    compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
-    if compiled:
-        report.info(f"Compiled {pluralize(compiled, 'kernel')} to {folder} {context.elapsed}")
-    else:
-        report.info(f"Already up to date: {pluralize(len(KERNELS), 'kernel')} in {folder}")
-    report.document({"kernels": len(KERNELS), "compiled": compiled, "folder": folder})
+    def run(self) -> None:
+        for module in MODULES:
+            import_module(module)
+        from fabkit.core.kernels import KERNELS
+
+        report = self.report
+        with report.progress() as progress:
+            for index, kernel in enumerate(KERNELS):
+                counted(progress, index, len(KERNELS), "kernels")
+                kernel.compile(kernel.types)
+        if not all(kernel.is_kept for kernel in KERNELS):
+            raise ExternalError(
+                "compiled kernels cannot be kept, so every command compiles its own: neither fabkit's folder "
+                "nor the user's cache folder is writable, or the disk is full"
+            )
+        folder = os.path.commonpath([kernel.folder for kernel in KERNELS])
+        compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
+        if compiled:
+            report.info(f"Compiled {pluralize(compiled, 'kernel')} to {folder} {self.elapsed}")
+        else:
+            report.info(f"Already up to date: {pluralize(len(KERNELS), 'kernel')} in {folder}")
+        report.document(kernels=len(KERNELS), compiled=compiled, folder=folder)

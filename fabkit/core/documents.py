@@ -492,7 +492,7 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:
-    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML has not."""
+    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML cannot represent."""
     if isinstance(node, float) and node.is_integer():
         return int(node)  # some versions of pydantic write 1 as 1.0
     if isinstance(node, list):

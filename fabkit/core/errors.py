@@ -135,10 +135,14 @@ def no_such(noun: str, name: str, known: Sequence[str], maximum: int = _MAX_NAME
 
 @dataclass(frozen=True)
 class ErrorDetail:
-    """One error and its place, such as ``piece[3].outline``; empty for the whole source."""
+    """One error and its key, such as ``piece[3].outline``; empty for the whole source.
+
+    Its line is 0 where it is not known: see `fabkit.core.lines.located`.
+    """
 
     key: str
     message: str
+    line: int = 0
 
     def __str__(self) -> str:
         return f"{self.key}: {self.message}" if self.key else self.message
@@ -178,10 +182,14 @@ class InputError(FabkitError):
     def render(self) -> str:
         """Return the whole message: one line for one error, a list for several."""
         prefix = f"{self.source}: " if self.source else ""
+        errors = [
+            f"{self.source}:{error.line}: {error}" if error.line else str(error)
+            for error in self.errors
+        ]
         count = len(self.errors) + self.omitted
         if count == 1:
-            return f"{prefix}{self.errors[0]}"
-        lines = [f"{prefix}{count} errors", *(f"  {error}" for error in self.errors)]
+            return errors[0] if self.errors[0].line else prefix + errors[0]
+        lines = [f"{prefix}{count} errors", *(f"  {error}" for error in errors)]
         lines += [f"  … and {self.omitted} more"] if self.omitted else []
         return "\n".join(lines)
 

@@ -89,7 +89,7 @@ def check_limits(
     if measurements := [(measured, None)] if isinstance(measured, float | int) else list(measured):
         value, where = max(measurements, key=lambda pair: max(minimum - pair[0], pair[0] - maximum))
         what = what or f"the {RULES[rule][0]}"
-        suffix = f" {unit}" * bool(unit)
+        suffix = f" {unit}" if unit else ""
         low, high = round(minimum, 6), round(maximum, 6)
         limit: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
         if not math.isfinite(value):

@@ -209,7 +209,7 @@ class MagnetForces:
         ]
         if not _energy_product(self.grade):
             sentences.append(
-                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is no "
+                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is not a "
                 "grade of neodymium magnets."
             )
         if self.on_steel and self.in_tray:

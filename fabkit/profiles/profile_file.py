@@ -24,7 +24,8 @@ from fabkit.core.errors import (
     quote,
     truncate,
 )
-from fabkit.core.parsing import read_toml
+from fabkit.core.lines import located
+from fabkit.core.parsing import parse_toml, read_text
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.profiles.layers import (
     LEAST_RELEASE_MM,
@@ -337,8 +338,9 @@ def read_layer(name: str) -> dict[str, Any]:
         message = f"there is no profile {quote(name)}; choose from {known}, or give a path to a .toml file"
         raise InputError.of("", message + near)
     errors = ErrorList(source)
-    document = read_toml(path, source)
-    values = _read_values(document, errors)
+    text = read_text(path, source, "a TOML file")
+    with located(text, source):
+        values = _read_values(parse_toml(text, source), errors)
     return {"title": path.stem, **values, "name": path.stem}
 
 

@@ -45,7 +45,7 @@ def _labels(table: BoardTable, cells: frozenset[Cell], regions: RegionReader) ->
         words = text.split() if isinstance(text, str) else []
         if len(words) != len(places):
             expected = f"expected a string of {pluralize(len(places), 'word')}"
-            advice = "one for each cell of the row, where a dot is no text"
+            advice = "one for each cell of the row (a dot where there is no text)"
             errors.add(f"{key}[{index}]", f"{expected}, {advice}; found {quote(text)}")
             continue
         for word, place in zip(words, places, strict=True):

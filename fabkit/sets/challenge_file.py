@@ -10,6 +10,7 @@ from typing import Any
 from fabkit.core.documents import exactly_one, read_document, read_identifier
 from fabkit.core.errors import ErrorList, InputError, escape, quote
 from fabkit.core.formats import check_schema
+from fabkit.core.lines import located
 from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.sets.challenge_reader import ChallengeReader
@@ -34,14 +35,15 @@ def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
         raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
     suffix = path.suffix.lower()
     is_json = suffix == ".json" or (suffix != ".toml" and content.lstrip().startswith("{"))
-    document = parse_json(content, name) if is_json else parse_toml(content, name)
-    if document.keys() & {"challenge", "challenges"}:
-        return read_list(document, puzzle, name)
-    errors = ErrorList(name)
-    table = read_document(ChallengeFile, document, errors)
-    reader = ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors))
-    entries = [reader.read(table, _safe_id(path.stem))] if table else []
-    errors.raise_if_any()
+    with located(content, name):
+        document = parse_json(content, name) if is_json else parse_toml(content, name)
+        if document.keys() & {"challenge", "challenges"}:
+            return read_list(document, puzzle, name)
+        errors = ErrorList(name)
+        table = read_document(ChallengeFile, document, errors)
+        reader = ChallengeReader(puzzle, RegionReader(puzzle.lattice, errors))
+        entries = [reader.read(table, _safe_id(path.stem))] if table else []
+        errors.raise_if_any()
     return entries
 
 

@@ -133,7 +133,8 @@ class ChallengeFile(Table):
         json_schema_extra={"minimum": 1},
     )
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="the region in rows of text: a letter is a cell, a dot or blank is none"
+        None,
+        description="the region in rows of text: a letter for each cell, a dot or a space elsewhere",
     )
     minus: Cells = None
     blocked: StrictBool = Field(

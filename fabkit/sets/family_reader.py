@@ -55,7 +55,8 @@ def read_family(table: FamilyTable, parts: PartsReader) -> Family | None:
     )  # fmt: skip
     if board.cells and next(family.choices(), None) is None:
         advice = "name more cells, or less in without"
-        errors.add(key, f"leave no choice of a different cell of each group; {advice}")
+        message = "allow no member: every combination repeats a cell or is excluded"
+        errors.add(key, f"{message}; {advice}")
     return family
 
 

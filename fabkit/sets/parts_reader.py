@@ -86,7 +86,7 @@ class PartsReader:
             key, cells = self.regions.drawn(table, ("cells", "frame"), numbering)
             stated = [name for name in CLUE_KEYS if getattr(table, name)]
             if key and not stated:
-                errors.add(table.place, f"says nothing of its cells; add {join_or(CLUE_KEYS)}")
+                errors.add(table.place, f"states nothing about its cells; add {join_or(CLUE_KEYS)}")
             errors.add(table.key(key), numbering.outside(cells, region))
             if table.piece and table.piece not in pieces:
                 message = f"{quote(table.piece)} is not among the pieces to use; choose from "

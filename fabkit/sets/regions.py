@@ -86,8 +86,8 @@ class CellNumbering:
         if not self.cells and not self.lack:
             return Label(text, frozenset())
         if not self.labels:
-            lack = self.lack or "no cell here has one"
-            raise ValueError(f"{quote(text)} is no label, as {lack}; write [row, column]")
+            lack = self.lack or "no cell of this region has one"
+            raise ValueError(f"{quote(text)} is not a label: {lack}; write [row, column]")
         named = [label for label in self.labels if label.text.lower() == text.lower()]
         if not named:
             texts = [label.text for label in self.labels]
@@ -381,7 +381,9 @@ def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> fro
             raise _DrawingError(error, f"[{index}]")
     cols = [[col for col, character in enumerate(row) if character not in _NO_CELL] for row in rows]
     if not any(cols):
-        raise _DrawingError("contains no letter; a letter is a cell, . or a space is none")
+        raise _DrawingError(
+            "contains no letter; write a letter for each cell, and . or a space elsewhere"
+        )
     return _cells_of(lattice, cols)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from fabkit.core.documents import read_document
 from fabkit.core.errors import ErrorList, InputError, escape, quote
 from fabkit.core.hashes import digest
+from fabkit.core.lines import located
 from fabkit.core.parsing import parse_toml, read_text
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import DARK
@@ -51,13 +52,14 @@ def read_set(path: Path, source: str | None = None, text: str | None = None) -> 
     errors = ErrorList(name)
     if text is None:
         text = read_text(path, name, "a TOML file")
-    document = parse_toml(text, name)
     keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
     renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
-    file = read_document(SetFile, document, errors, keys, renamed)
-    if file:
-        puzzle = _SetReader(file, document, errors, path.parent).read(text)
-    errors.raise_if_any()
+    with located(text, name):
+        document = parse_toml(text, name)
+        file = read_document(SetFile, document, errors, keys, renamed)
+        if file:
+            puzzle = _SetReader(file, document, errors, path.parent).read(text)
+        errors.raise_if_any()
     return puzzle
 
 

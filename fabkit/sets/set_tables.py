@@ -118,7 +118,7 @@ class PieceTable(Table, json_schema_extra=_exactly_one(PIECE_KEYS)):
     outline: Outline = None
     cells: Cells = None
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="rows of text: a letter is a cell, a dot or blank is none"
+        None, description="rows of text: a letter for each cell, a dot or a space elsewhere"
     )
     back: Annotated[Any, Shape("rows", TextRows)] = Field(
         None, description="rows with the marks as seen from behind; by default those of the front"
@@ -154,8 +154,8 @@ class BoardTable(Table, json_schema_extra=_exactly_one(BOARD_KEYS)):
     )
     labels: Annotated[Any, Shape("rows of words", TextRows)] = Field(
         None,
-        description="texts on the cells: a string for each row, with a word for each of its cells; a "
-        "dot is no text",
+        description="texts on the cells: a string for each row, with a word for each of its cells, a "
+        "dot where there is no text",
     )
     open: StrictInt = Field(
         0, ge=0, le=MAX_CELLS_OF_FILE, description="number of cells that all pieces leave open"
@@ -196,7 +196,7 @@ class CutTable(Table, json_schema_extra=_exactly_one(CUT_KEYS)):
     """A picture of a board that is cut into the pieces: the board and the pieces in one drawing."""
 
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
-        None, description="rows of text: equal letters are a piece, a dot or blank is no cell"
+        None, description="rows of text: equal letters are a piece; a dot or a space is outside"
     )
     cells: Annotated[Any, Shape("a table", Annotated[dict[str, _Places], Field(min_length=1)])] = (
         Field(

@@ -1,4 +1,4 @@
-"""Set files as text: changed without losing comments, and with the lines of errors.
+"""Set files as text, changed without losing comments.
 
 A scan divides valid TOML into blocks, which are headers with their comments and lines. An edit writes
 only the lines and tables that differ.
@@ -10,19 +10,16 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import tomli_w
 
 from fabkit.core.errors import InputError
+from fabkit.core.lines import TOKEN, Step, TablePath, statements
 from fabkit.core.parsing import parse_toml
 
-#: A name, and the index of its table in a list; None for a table that is in no list.
-_Step = tuple[str, int | None]
-_Path = tuple[_Step, ...]
 _Table = Mapping[str, Any]
 
 #: The longest line that is written, unless an item of a list is longer.
@@ -31,18 +28,8 @@ _INDENT = "  "
 #: Keys whose texts have a line each.
 _ROWS = ("rows", "back", "labels", "groups")
 
-#: A token of valid TOML: a string, a comment, a sign, or what stands between them.
-_TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|"(?:[^"\\]|\\.)*"'
-    r"|'''.*?'{3,5}|'[^']*'"
-    r"|#[^\n]*|[\[\]{},=\n]|[^\s\[\]{},=#\"']+",
-    re.DOTALL,
-)
 #: Comments between tables: right below the table before, apart from both, right above the next.
 _GAP = re.compile(r"(?:((?:[ \t]*#.*\n)*)([ \t]*\n(?:.*\n)*?))?((?:[ \t]*#.*\n)*)\Z")
-#: A step of the place in an error: an index, or a key or the id of a table.
-_PLACE = re.compile(r'\[(\d+)\]|[. ]?(?:"((?:[^"\\]|\\.)*)"|([\w-]+))')
-_LINE_OF_FAULT = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
 def edit_text(text: str, document: Mapping[str, Any]) -> str:
@@ -53,7 +40,7 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
     A text that cannot be changed in place is written anew: a changed table with dotted keys and a header.
 
     Raises:
-        InputError: when the text is not TOML, or the document has values that TOML has not.
+        InputError: when the text is not TOML, or the document has values that TOML cannot represent.
     """
     before = parse_toml(text, "")
     if _same(before, document):
@@ -65,38 +52,11 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
         if not _parses_to(edited, document):
             edited = tomli_w.dumps(document)
     except (TypeError, RecursionError):
-        raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
+        raise InputError.of(
+            "", "contains null, which TOML cannot represent, or is nested too deeply"
+        ) from None
     edited = edited if source.startswith("\n") else edited.lstrip("\n")
     return edited.replace("\n", "\r\n") if "\r\n" in text else edited
-
-
-def line_of(text: str, key: str) -> int:
-    """Return the line of the place in a reader's error, or the nearest that encloses it.
-
-    Args:
-        key: `ErrorDetail.key`, or the whole error. If the text is not TOML, it is not needed.
-    """
-    try:
-        value: Any = parse_toml(text, "")
-    except InputError as error:
-        message = error.errors[0].message
-        if message.endswith("(at end of document)"):
-            return text.rstrip().count("\n") + 1
-        match = _LINE_OF_FAULT.search(message)
-        return int(match[1]) if match else 1
-    places = [*_places(text)]
-    start = 0
-    for depth, match in enumerate(_PLACE.finditer(key.partition(": ")[0])):
-        step: str | int = int(match[1]) if match[1] else match[2] or match[3]
-        if isinstance(value, list) and isinstance(step, str):
-            ids = [item.get("id") if isinstance(item, dict) else None for item in value]
-            step = ids.index(step) if step in ids else step
-        places = [place for place in places if place[0][depth : depth + 1] == (step,)]
-        if not places:
-            break
-        start = places[0][1]
-        value = value[step]
-    return text.count("\n", 0, start) + 1
 
 
 @dataclass
@@ -113,8 +73,7 @@ class _Line:
 class _Block:
     """A header with its lines."""
 
-    path: _Path = ()
-    start: int = 0
+    path: TablePath = ()
     apart: str = ""  # blank lines before, and comments that belong to no table
     header: str = ""  # with the comments right above
     lines: list[_Line] = field(default_factory=list)
@@ -125,65 +84,18 @@ def _scan(text: str) -> tuple[list[_Block], str]:
     """Return the blocks of valid TOML, first the keys before all headers, and what follows them."""
     text += "\n\n"  # ends the last line, and the comments right below it
     blocks = [_Block()]
-    last: dict[tuple[_Path, str], int] = {}  # indices in lists
     end = 0
-    for tokens in _statements(text):
-        start = text.rfind("\n", 0, tokens[0].start()) + 1
+    for statement in statements(text):
+        start, tokens = statement.start, statement.tokens
         gap, end = text[end:start], text.index("\n", tokens[-1].end()) + 1
-        statement = text[start:end]
-        if tokens[0][0] == "[":
-            *parents, name = _names(tomllib.loads(statement))
-            path: _Path = ()
-            for parent in parents:
-                path += ((parent, last.get((path, parent))),)
-            if text.startswith("[[", tokens[0].start()):
-                last[path, name] = last.get((path, name), -1) + 1
-            path += ((name, last.get((path, name))),)
-            blocks[-1].end, apart, comments = _GAP.findall(gap)[0]
-            blocks.append(_Block(path, start, apart, comments + statement))
+        line = text[start:end]
+        if statement.names:
+            blocks[-1].lines.append(_Line(statement.names, gap, line, tokens))
         else:
-            equals = next(token.start() for token in tokens if token[0] == "=")
-            names = _names(tomllib.loads(f"{text[start:equals]} = {{}}"))
-            blocks[-1].lines.append(_Line(names, gap, statement, tokens))
+            blocks[-1].end, apart, comments = _GAP.findall(gap)[0]
+            blocks.append(_Block(statement.table, apart, comments + line))
     blocks[-1].end, tail, _ = _GAP.findall(text[end:])[0]
     return blocks, tail[:-2]
-
-
-def _statements(text: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the tokens of each header, and of each key with its value, without comments."""
-    tokens: list[re.Match[str]] = []
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        if not token[0].startswith(("#", "\n")):
-            tokens.append(token)
-            depth += (token[0] in "[{") - (token[0] in "]}")
-        elif token[0] == "\n" and depth == 0 and tokens:
-            yield tokens
-            tokens = []
-
-
-def _names(table: Any) -> tuple[str, ...]:
-    """Return the names of nested tables, of which each has a single key."""
-    if isinstance(table, dict) and table:
-        [(name, below)] = table.items()
-        return (name, *_names(below))
-    return ()
-
-
-def _places(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    """Yield each header, key and item of a list in valid TOML, and where it begins."""
-    for block in _scan(text)[0]:
-        table = tuple(step for pair in block.path for step in pair if step is not None)
-        yield table, block.start
-        for line in block.lines:
-            key = (*table, *line.names)
-            yield key, line.tokens[0].start()
-            depth = index = 0
-            for token, following in pairwise(line.tokens):
-                depth += (token[0] in "[{") - (token[0] in "]}")
-                if depth == 1 and token[0] in "[,":
-                    yield (*key, index), following.start()
-                    index += 1
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -202,9 +114,9 @@ def _parses_to(text: str, document: Mapping[str, Any]) -> bool:
         return False
 
 
-def _tables(table: _Table) -> dict[_Step, _Table]:
+def _tables(table: _Table) -> dict[Step, _Table]:
     """Return the tables in a table, and those in its lists of tables."""
-    tables: dict[_Step, _Table] = {}
+    tables: dict[Step, _Table] = {}
     for name, value in table.items():
         if isinstance(value, Mapping):
             tables[name, None] = value
@@ -213,9 +125,9 @@ def _tables(table: _Table) -> dict[_Step, _Table]:
     return tables
 
 
-def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_Step, _Step | None]:
+def _origins(old: Mapping[Step, _Table], new: Mapping[Step, _Table]) -> dict[Step, Step | None]:
     """Return which old table each new one comes from: of equal id, equal, or else in the same place."""
-    unused: dict[object, list[_Step | None]] = defaultdict(list)
+    unused: dict[object, list[Step | None]] = defaultdict(list)
     for step, table in old.items():
         unused[_identity(step, table)].append(step)
     origins = {step: (unused[_identity(step, new[step])] or [None]).pop(0) for step in new}
@@ -223,14 +135,14 @@ def _origins(old: Mapping[_Step, _Table], new: Mapping[_Step, _Table]) -> dict[_
     return {step: origins[step] or (step if step in free else None) for step in new}
 
 
-def _identity(step: _Step, table: _Table) -> object:
+def _identity(step: Step, table: _Table) -> object:
     return step[0], step[1] is None, json.dumps(table.get("id", table), default=str)
 
 
-def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:
+def _edited(blocks: list[_Block], path: TablePath, old: _Table, new: _Table) -> str:
     """Return the text of a table and all below it, with the differences between two documents."""
     own = blocks[0] if blocks[0].path == path else _Block(path)
-    slots: dict[_Step, list[_Block]] = {}
+    slots: dict[Step, list[_Block]] = {}
     for block in blocks:
         if block is not own:
             slots.setdefault(block.path[len(path)], []).append(block)
@@ -240,7 +152,7 @@ def _edited(blocks: list[_Block], path: _Path, old: _Table, new: _Table) -> str:
     old_tables = {step: table for step, table in _tables(old).items() if step in slots}
     tables = {step: table for step, table in _tables(new).items() if step[0] in names}
     origins = _origins(old_tables, tables)
-    texts: dict[_Step, list[str]] = {step: [] for step in slots}
+    texts: dict[Step, list[str]] = {step: [] for step in slots}
     for name in new:
         steps = [step for step in tables if step[0] == name]
         kept = {origins[step] for step in steps}
@@ -290,13 +202,13 @@ def _edited_line(line: _Line, value: Any) -> str:
     text = _statement(line.names, value, indent)
     if _parses_to(line.text, tomllib.loads(text)):
         return line.text
-    comments = [token for token in _TOKEN.findall(line.text) if token[0] == "#"]
+    comments = [token for token in TOKEN.findall(line.text) if token[0] == "#"]
     if comments and line.text.endswith(f"{comments[-1]}\n"):
         text = f"{text[:-1]}  {comments.pop()}\n"
     return "".join(f"{indent}{comment}\n" for comment in comments) + text
 
 
-def _new_table(path: _Path, table: _Table) -> str:
+def _new_table(path: TablePath, table: _Table) -> str:
     name = ".".join(_key(name) for name, _ in path)
     header = f"[{name}]\n" if path[-1][1] is None else f"[[{name}]]\n"
     return header + "".join(_statement([name], value) for name, value in table.items())

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import InputError
+from fabkit.core.lines import lines_of
 from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
 from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
-from fabkit.sets.set_text import edit_text, line_of
+from fabkit.sets.set_text import edit_text
 from fabkit.studio.project import Emit, Project
 
 if TYPE_CHECKING:
@@ -39,14 +40,18 @@ def read_project(project: Project, document: Mapping[str, Any] | None = None) ->
         try:
             json.dumps(document, allow_nan=False)
         except (TypeError, ValueError):
-            message = "contains a date or a number that is none, which no key of a set takes"
+            message = (
+                "contains a date, or a number that is infinite or not a number; no key of a set "
+                "accepts these"
+            )
             raise InputError.of(project.name, message) from None
         answer["document"] = document
         answer["shapes"] = draw_data(Project(project.name, text, project.folder).puzzle)
     except InputError as error:
+        lines = lines_of(text, [str(detail) for detail in error.errors])
         answer["faults"] = [
-            {"key": detail.key, "message": detail.message, "line": line_of(text, str(detail))}
-            for detail in error.errors
+            {"key": detail.key, "message": detail.message, "line": line or 1}
+            for detail, line in zip(error.errors, lines, strict=True)
         ]
     return answer
 

@@ -16,10 +16,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.lines import lines_of
 from fabkit.sets import set_text
 from fabkit.sets.library import shipped_folder, shipped_names
 from fabkit.sets.set_file import read_set
-from fabkit.sets.set_text import edit_text, line_of
+from fabkit.sets.set_text import edit_text
 from tests.test_bad import MADE, SETS, TABLES, text_of
 
 Document = dict[str, Any]
@@ -410,7 +411,6 @@ def test_what_is_not_toml_is_refused() -> None:
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("", "#:schema"),
         ("set", "[set]"),
         ("set.lattice", "[set]"),
         ("set.name", "name ="),
@@ -427,13 +427,14 @@ def test_what_is_not_toml_is_refused() -> None:
         ('piece "Q".id', "[[piece]]"),
         ("board[0].clue[0].cells", "cells = [[0, 0]]"),
         ('board[0]."clue"[0]', "[[board.clue]]"),
-        ('"a\\x1b"', "#:schema"),
-        ("there are no pieces", "#:schema"),
+        ('"a\\x1b"', ""),
+        ("there are no pieces", ""),
     ],
 )
 def test_a_place_has_its_line(key: str, line: str) -> None:
-    assert TEXT.splitlines()[line_of(TEXT, key) - 1].startswith(line)
-    assert line_of(TEXT.replace("\n", "\r\n"), key) == line_of(TEXT, key)
+    [number] = lines_of(TEXT, [key])
+    assert [*TEXT.splitlines(), ""][number - 1].startswith(line)
+    assert lines_of(TEXT.replace("\n", "\r\n"), [key]) == [number]
 
 
 def test_text_that_is_not_toml_has_the_line_of_its_fault() -> None:
@@ -441,13 +442,12 @@ def test_text_that_is_not_toml_has_the_line_of_its_fault() -> None:
         ("a = 1\nb = \n", 2),
         ("a = 1\n\nb = [1,\n", 3),
         ("a = 1\n\nb = [1,", 3),
-        ("a = '\ud800'", 1),
-        ("", 1),
+        ("a = '\ud800'", 0),
+        ("", 0),
     ]:
-        assert line_of(text, "") == line
         with pytest.raises(InputError) as caught:
             read_set(Path("x.toml"), text=text)
-        assert line_of(text, str(caught.value.errors[0])) == line
+        assert caught.value.errors[0].line == line
 
 
 @pytest.mark.integration
@@ -460,12 +460,10 @@ def test_bad_sets_have_lines_that_hold_the_key(tmp_path: Path) -> None:
     for text in cases:
         lines = text.splitlines() or [""]
         for detail in errors_of(text, tmp_path / "mine.toml"):
-            line = line_of(text, detail.key)
-            assert 1 <= line <= len(lines)
-            assert line_of(text, str(detail)) == line
+            assert 0 <= detail.line <= len(lines)
             if names := re.findall(r"[\w-]+", re.sub(r"\[\d+\]|: .*", "", detail.key)):
                 count += 1
-                misplaced += [detail] * (names[-1] not in lines[line - 1])
+                misplaced += [detail] * (names[-1] not in lines[detail.line - 1])
     assert count > 500
     assert len(misplaced) < 0.05 * count
 
