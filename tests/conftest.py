@@ -197,7 +197,7 @@ def _build_quickly() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Artifacts, "solid", solid)
-        patch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
+        patch.setattr("fabkit.output.render.cover._COVER_PIXELS", 240)
         patch.setattr("fabkit.jobs.parallel.core_count", lambda: 1)
         yield
 
