@@ -113,12 +113,12 @@ export class Verdict {
     const [main, others] = [true, false].map((isMain) => boards.filter((/** @type {any} */ board) => board.default === isMain));
     const ids = (/** @type {{ id: string }[]} */ tables) => tables.map(({ id }) => id);
     // A family may have the name of its board.
-    const valueOf = (/** @type {string} */ id) => `family ${id}`;
+    const nameOf = (/** @type {string} */ id) => `family ${id}`;
     const names = new Map([...ownValues([...ids(main), ...ids(others), ...challenges]),
-      ...ids(families).map((id) => /** @type {[string, string]} */ ([valueOf(id), id]))]);
+      ...ids(families).map((id) => /** @type {[string, string]} */ ([nameOf(id), id]))]);
     fillSelect(this.choice, names);
     this.choice.hidden = names.size < 2;
-    const family = families.find((/** @type {any} */ { id }) => valueOf(id) === this.choice.value);
+    const family = families.find((/** @type {any} */ { id }) => nameOf(id) === this.choice.value);
     this.parts.dataset.prefix = family?.prefix ?? "";
     this.parts.hidden = !family;
     const groups = family?.groups ?? [];
