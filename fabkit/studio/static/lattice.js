@@ -20,11 +20,15 @@ export class Lattice {
     this.columns = document.columns.map(pairs);
     this.perPlace = this.columns[0].length;
     /** Whether files draw pieces by outlines: where a unit of area has several cells. */
-    this.writesOutlines = document.kinds.some((/** @type {any} */ { lines }) => lines.includes(false));
+    this.writesOutlines = document.kinds.some((/** @type {any} */ { lines }) =>
+      lines.includes(false),
+    );
     const { ux, vx } = this.grid;
     this._shift = (vx * this.columns.length) / ux;
     this._kinds = new Map();
-    this.columns.forEach((cells, column) => cells.forEach((cell, k) => this._kinds.set(key(...this._residue(cell)), { cell, column, k })));
+    this.columns.forEach((cells, column) =>
+      cells.forEach((cell, k) => this._kinds.set(key(...this._residue(cell)), { cell, column, k })),
+    );
   }
 
   /** @param {Cell} cell
@@ -37,7 +41,9 @@ export class Lattice {
 
   /** By how many whole columns a period begins later than in row 0.
    * @param {number} row */
-  _columnsShifted(row) { return row & 1 ? Math.floor(this._shift) : 0; }
+  _columnsShifted(row) {
+    return row & 1 ? Math.floor(this._shift) : 0;
+  }
 
   /** The cells of a place, counter-clockwise from the top.
    * @param {number} row
@@ -72,7 +78,9 @@ export class Lattice {
    * @param {number[][]} addresses of all of them
    * @returns {[row: number, column: number]} */
   corner(addresses) {
-    const [top, left] = [0, 1].map((axis) => Math.min(...addresses.map((address) => address[axis])));
+    const [top, left] = [0, 1].map((axis) =>
+      Math.min(...addresses.map((address) => address[axis])),
+    );
     return addresses.length ? this.origin(top, left) : [0, 0];
   }
 
@@ -81,7 +89,11 @@ export class Lattice {
    * @returns {Address} */
   address(cell) {
     const { ux, vx, vy } = this.grid;
-    const { cell: [x, y], column, k } = this._kinds.get(key(...this._residue(cell)));
+    const {
+      cell: [x, y],
+      column,
+      k,
+    } = this._kinds.get(key(...this._residue(cell)));
     const row = (y - cell[1]) / vy;
     const period = Math.floor((cell[0] - x - vx * (row & 1)) / ux);
     return [row, period * this.columns.length + column + this._columnsShifted(row), k];
@@ -123,7 +135,8 @@ export function movement(lattice, moves) {
 export const difference = ([ax, ay], [bx, by]) => [ax - bx, ay - by];
 
 /** @param {Cell[]} cells */
-const middle = (cells) => [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
+const middle = (cells) =>
+  [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
 
 /** Cells moved by a step of the lattice so that they begin in row 0 and the first columns.
  * @param {Lattice} lattice
@@ -134,7 +147,9 @@ export function normalized(lattice, cells) {
   const { ux, vx, vy } = lattice.grid;
   const top = Math.min(...cells.map((cell) => lattice.address(cell)[0]));
   const raised = cells.map(([x, y]) => /** @type {Cell} */ ([x + top * vx, y + top * vy]));
-  const left = Math.min(...raised.map((cell) => Math.floor(lattice.address(cell)[1] / lattice.columns.length)));
+  const left = Math.min(
+    ...raised.map((cell) => Math.floor(lattice.address(cell)[1] / lattice.columns.length)),
+  );
   return raised.map(([x, y]) => [x - left * ux, y]);
 }
 
@@ -143,7 +158,10 @@ export function normalized(lattice, cells) {
  * @param {[cell: Cell, letter: string][]} drawn
  * @returns {{ rows?: string[], cells?: Record<string, number[][]> }} */
 export function notation(lattice, drawn) {
-  const cells = normalized(lattice, drawn.map(([cell]) => cell));
+  const cells = normalized(
+    lattice,
+    drawn.map(([cell]) => cell),
+  );
   const addresses = cells.map((cell) => lattice.address(cell));
   /** @type {Map<string, { row: number, column: number, letters: string[] }>} */
   const places = new Map();
@@ -152,10 +170,15 @@ export function notation(lattice, drawn) {
     place.letters.push(drawn[i][1]);
     places.set(`${row} ${column}`, place);
   });
-  const isWhole = [...places.values()].every(({ letters }) =>
-    letters.length === lattice.perPlace && letters.every((letter) => letter === letters[0] && letter.length === 1));
+  const isWhole = [...places.values()].every(
+    ({ letters }) =>
+      letters.length === lattice.perPlace &&
+      letters.every((letter) => letter === letters[0] && letter.length === 1),
+  );
   if (isWhole) {
-    const [height, width] = [0, 1].map((axis) => 1 + Math.max(...addresses.map((address) => address[axis])));
+    const [height, width] = [0, 1].map(
+      (axis) => 1 + Math.max(...addresses.map((address) => address[axis])),
+    );
     const rows = Array.from({ length: height }, () => Array(width).fill("."));
     for (const { row, column, letters } of places.values()) rows[row][column] = letters[0];
     return { rows: rows.map((row) => row.join("")) };
@@ -163,14 +186,18 @@ export function notation(lattice, drawn) {
   /** @type {Record<string, number[][]>} */
   const lists = {};
   const order = addresses.map((_, i) => i).sort((a, b) => compare(addresses[a], addresses[b]));
-  for (const i of order) (lists[drawn[i][1]] ??= []).push(lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2));
+  for (const i of order)
+    (lists[drawn[i][1]] ??= []).push(
+      lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2),
+    );
   return { cells: lists };
 }
 
 /** Whether a value of a file can name a cell by its row and column.
  * @param {unknown} value
  * @returns {value is number[]} */
-export const isAddress = (value) => Array.isArray(value) && value.length > 1 && value.every(Number.isInteger);
+export const isAddress = (value) =>
+  Array.isArray(value) && value.length > 1 && value.every(Number.isInteger);
 
 /** @param {number[]} a
  * @param {number[]} b */

@@ -25,12 +25,24 @@
       /** The focus ring around the outline of the selected piece. */
       this.ring = svg("g", { class: "ring" }, svg("path"), svg("path"));
       const stripe = svg("path", { d: "M0 0V14", class: "stripe" });
-      const hatch = svg("pattern", {
-        id: "play-hatch", width: 14, height: 14, patternUnits: "userSpaceOnUse",
-        patternTransform: "rotate(45)",
-      }, stripe);
+      const hatch = svg(
+        "pattern",
+        {
+          id: "play-hatch",
+          width: 14,
+          height: 14,
+          patternUnits: "userSpaceOnUse",
+          patternTransform: "rotate(45)",
+        },
+        stripe,
+      );
       element.replaceChildren(
-        svg("defs", {}, hatch), this.region, this.layer, this.faults, this.ghost, this.ring,
+        svg("defs", {}, hatch),
+        this.region,
+        this.layer,
+        this.faults,
+        this.ghost,
+        this.ring,
       );
     }
 
@@ -39,7 +51,8 @@
       this.game = game;
       this.frame();
       this.groups = /** @type {typeof this.groups} */ (
-        new Map([...game.placements.keys()].map((piece) => [piece, this.group(piece)])));
+        new Map([...game.placements.keys()].map((piece) => [piece, this.group(piece)]))
+      );
       this.layer.replaceChildren(...this.groups.values());
       this.preview(null);
     }
@@ -64,21 +77,33 @@
       const isBeside = region[0] - field[0] < field[2] - region[2] - 1e-6;
       if (!isBelow && !isBeside) return; // pieces are put aside in the tray
       /** @type {Fabkit.Box} */
-      const park = isBelow ? [field[0], field[1], field[2], region[1]] : [region[2], field[1], field[2], field[3]];
+      const park = isBelow
+        ? [field[0], field[1], field[2], region[1]]
+        : [region[2], field[1], field[2], field[3]];
       const [x, y, width, height] = play.viewBox(game.grid, park, -GAP);
       this.region.prepend(svg("rect", { x, y, width, height, rx: GAP, class: "park" }));
       const text = game.data.messages.park;
       const size = Math.min(LABEL, Math.max(width, height) / text.length / 0.6);
-      const label = svg("text", { class: "parking", "aria-hidden": "true", "data-text": "park", "font-size": size });
+      const label = svg("text", {
+        class: "parking",
+        "aria-hidden": "true",
+        "data-text": "park",
+        "font-size": size,
+      });
       label.textContent = text;
-      label.setAttribute("transform", `translate(${x + width / 2} ${y + height / 2}) rotate(${isBelow ? 0 : 90})`);
+      label.setAttribute(
+        "transform",
+        `translate(${x + width / 2} ${y + height / 2}) rotate(${isBelow ? 0 : 90})`,
+      );
       this.region.prepend(label);
     }
 
     /** @param {number} piece */
     group(piece) {
       const id = this.game.data.pieces[piece].id;
-      const kind = this.game.fixed.has(piece) ? { class: "piece given", role: "img" } : { class: "piece", role: "button" };
+      const kind = this.game.fixed.has(piece)
+        ? { class: "piece given", role: "img" }
+        : { class: "piece", role: "button" };
       return svg("g", { ...kind, "data-piece": id });
     }
 
@@ -91,7 +116,10 @@
         group.classList.toggle("gone", !at);
         group.ariaHidden = at ? null : "true";
         group.classList.toggle("selected", piece === selected);
-        group.classList.toggle("wrong", verdict.overlaps.has(piece) || verdict.blocking.has(piece) || verdict.against.has(piece));
+        group.classList.toggle(
+          "wrong",
+          verdict.overlaps.has(piece) || verdict.blocking.has(piece) || verdict.against.has(piece),
+        );
         if (!at) {
           group.removeAttribute("tabindex");
           continue;
@@ -124,9 +152,13 @@
         const { at } = placements.get(piece); // null for a piece that the solution leaves in the tray
         return at ? [{ piece, across: this.game.shape(piece).middle[0] + at[0] }] : [];
       });
-      const row = placed.sort((left, right) => left.across - right.across).map(({ piece }) => piece);
+      const row = placed
+        .sort((left, right) => left.across - right.across)
+        .map(({ piece }) => piece);
       row.forEach((piece, i) =>
-        this.groups.get(piece).animate(hop, { duration: 700, delay: 60 * i, easing: "ease-in-out" }),
+        this.groups
+          .get(piece)
+          .animate(hop, { duration: 700, delay: 60 * i, easing: "ease-in-out" }),
       );
       const [x, y, width, height] = play.viewBox(grid, box);
       for (let i = 0; i < SPARKS; i++) {
@@ -134,28 +166,45 @@
         const spark = svg("g", { class: "spark" }, inner);
         play.drawPiece(inner, this.game, row[i % row.length], 0);
         this.element.append(spark);
-        const to = x + (width * ((i * 0.618) % 1));
+        const to = x + width * ((i * 0.618) % 1);
         /** @type {(left: number, top: number, size: number, turn: number) => string} */
         const fly = (left, top, size, turn) =>
           `translate(${left}px, ${top}px) rotate(${turn}deg) scale(${size})`;
         const keyframes = [
-          { transform: fly(x + width / 2, y + height / 2, 0.05, 0), opacity: 1, easing: "ease-out" },
-          { transform: fly(to, y + (height * (i % 5)) / 9, 0.3, 90), opacity: 1, easing: "ease-in" },
+          {
+            transform: fly(x + width / 2, y + height / 2, 0.05, 0),
+            opacity: 1,
+            easing: "ease-out",
+          },
+          {
+            transform: fly(to, y + (height * (i % 5)) / 9, 0.3, 90),
+            opacity: 1,
+            easing: "ease-in",
+          },
           { transform: fly(to, y + height * 1.3, 0.3, 360 - 40 * (i % 7)), opacity: 0 },
         ];
-        spark.animate(keyframes, { duration: 1500 + 90 * (i % 6), delay: 25 * i, fill: "both" }).onfinish = () => spark.remove();
+        spark.animate(keyframes, {
+          duration: 1500 + 90 * (i % 6),
+          delay: 25 * i,
+          fill: "both",
+        }).onfinish = () => spark.remove();
       }
     }
 
     /** Previews where a piece would land; null for nowhere.
      * @type {Fabkit.Board["preview"]} */
-    preview(piece, placement = null) { this.outline(this.ghost, piece, placement); }
+    preview(piece, placement = null) {
+      this.outline(this.ghost, piece, placement);
+    }
 
     /** Draws a path around a placed piece; clears it otherwise.
      * @type {(path: Element, piece: number | null, placement: Fabkit.Placement | null) => void} */
     outline(path, piece, placement) {
       if (piece === null || !placement?.at) return path.setAttribute("d", "");
-      path.setAttribute("d", this.game.grid.path(this.game.shape(piece, placement.orientation).rings));
+      path.setAttribute(
+        "d",
+        this.game.grid.path(this.game.shape(piece, placement.orientation).rings),
+      );
       const [x, y] = this.game.grid.toDrawing(...placement.at);
       path.setAttribute("transform", `translate(${x} ${y})`);
     }
@@ -167,13 +216,19 @@
     }
 
     /** @type {Fabkit.Board["holds"]} */
-    holds(x, y) { return isWithin(this.element, x, y); }
+    holds(x, y) {
+      return isWithin(this.element, x, y);
+    }
 
     /** Whether a pointer on the board is within the box around a piece that lies there.
      * @type {Fabkit.Board["surrounds"]} */
     surrounds(piece, target, x, y) {
       const isOnBoard = this.element.contains(/** @type {Node} */ (target));
-      return isOnBoard && Boolean(this.game.placements.get(piece).at) && isWithin(this.groups.get(piece), x, y);
+      return (
+        isOnBoard &&
+        Boolean(this.game.placements.get(piece).at) &&
+        isWithin(this.groups.get(piece), x, y)
+      );
     }
   }
 
@@ -200,7 +255,9 @@
       this.game = game;
       const pieces = [...game.placements.keys()].filter((piece) => !game.fixed.has(piece));
       pieces.sort((first, second) => this.reach(second) - this.reach(first)); // so that rows have similar heights
-      this.slots = /** @type {typeof this.slots} */ (new Map(pieces.map((piece) => [piece, this.slot(piece)])));
+      this.slots = /** @type {typeof this.slots} */ (
+        new Map(pieces.map((piece) => [piece, this.slot(piece)]))
+      );
       const items = [...this.slots].map(([piece, { button, trace }]) => {
         const item = html("li", {}, trace, button);
         item.style.setProperty("--reach", String(this.reach(piece)));
@@ -226,11 +283,14 @@
      * @param {number} piece */
     reach(piece) {
       const { grid } = this.game;
-      const sides = this.game.orientations(piece).slice(0, this.game.count(piece)).flatMap((_, orientation) => {
-        const [left, bottom, right, top] = this.game.shape(piece, orientation).box;
-        const [width, height] = grid.toDrawing(right - left, bottom - top);
-        return [width / UNIT, height / UNIT];
-      });
+      const sides = this.game
+        .orientations(piece)
+        .slice(0, this.game.count(piece))
+        .flatMap((_, orientation) => {
+          const [left, bottom, right, top] = this.game.shape(piece, orientation).box;
+          const [width, height] = grid.toDrawing(right - left, bottom - top);
+          return [width / UNIT, height / UNIT];
+        });
       return Math.max(...sides);
     }
 
@@ -242,7 +302,10 @@
         button.classList.toggle("gone", Boolean(at));
         button.classList.toggle("selected", piece === selected);
         if (play.redrawPiece(group, this.game, piece, orientation)) {
-          const { box: [left, bottom, right, top], rings } = this.game.shape(piece, orientation);
+          const {
+            box: [left, bottom, right, top],
+            rings,
+          } = this.game.shape(piece, orientation);
           const [x, y] = this.game.grid.toDrawing((left + right) / 2, (bottom + top) / 2);
           outline.setAttribute("d", this.game.grid.path(rings));
           for (const drawn of [group, outline]) {

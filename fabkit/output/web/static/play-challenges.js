@@ -47,17 +47,22 @@
       this.links = new Map();
       /** @type {Shelf[]} */
       this.shelves = [];
-      this.observer = new IntersectionObserver((seen) => {
-        for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
-          this.observer.unobserve(target);
-          const entry = this.entryAt(target);
-          if (!entry) continue; // the card was replaced
-          const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
-          target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
-        }
-      }, { rootMargin: "200px" });
+      this.observer = new IntersectionObserver(
+        (seen) => {
+          for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
+            this.observer.unobserve(target);
+            const entry = this.entryAt(target);
+            if (!entry) continue; // the card was replaced
+            const own = TODAY_PX / Math.max(...play.sizeOf(data, entry));
+            target.append(play.picture(data, entry, target.closest(".today") ? own : this.unit));
+          }
+        },
+        { rootMargin: "200px" },
+      );
       const sizes = data.entries.map((entry) => play.sizeOf(data, entry));
-      const scales = PICTURE_PX.map((px, axis) => px / Math.max(...sizes.map((size) => size[axis])));
+      const scales = PICTURE_PX.map(
+        (px, axis) => px / Math.max(...sizes.map((size) => size[axis])),
+      );
       this.unit = Math.min(...scales); // length of a grid unit on the cards
       elements.unsolved.addEventListener("change", () => this.applyFilter());
       this.build();
@@ -77,20 +82,24 @@
       const { data, elements } = this;
       const { messages, entries } = data;
       this.links = new Map();
-      const levels = [...data.levels, ""].filter((level) => entries.some((entry) => entry.level === level));
+      const levels = [...data.levels, ""].filter((level) =>
+        entries.some((entry) => entry.level === level),
+      );
       this.shelves = levels.map((level) => this.shelf(level));
       this.pickers = data.families.map((family) => new play.FamilyPicker(data, family, this.open));
       const parts = [...this.pickers, ...this.shelves].map(({ element }) => element);
       elements.list.replaceChildren(this.todayCard(), ...parts);
       const kinds = ["", ...new Set(entries.map((entry) => entry.kind))];
-      elements.kind.replaceChildren(...kinds.map((kind) => {
-        const onclick = () => {
-          this.kind = kind;
-          this.applyFilter();
-        };
-        const text = messages[kind ? `kind_${kind}` : "filter_all"];
-        return html("button", { type: "button", className: "chip", value: kind, onclick }, text);
-      }));
+      elements.kind.replaceChildren(
+        ...kinds.map((kind) => {
+          const onclick = () => {
+            this.kind = kind;
+            this.applyFilter();
+          };
+          const text = messages[kind ? `kind_${kind}` : "filter_all"];
+          return html("button", { type: "button", className: "chip", value: kind, onclick }, text);
+        }),
+      );
       elements.kind.hidden = kinds.length < 3;
       this.applyFilter();
     }
@@ -98,13 +107,19 @@
     /** @type {(level: string) => Shelf} */
     shelf(level) {
       const { messages, entries } = this.data;
-      const cards = entries.filter((entry) => entry.level === level).map((entry) => this.card(entry));
+      const cards = entries
+        .filter((entry) => entry.level === level)
+        .map((entry) => this.card(entry));
       const count = html("span", { className: "count" });
       const name = messages[`level_${level || "unrated"}`];
       const title = html("h3", {}, html("span", {}, name), play.stars(cards[0].entry), count);
       const all = html("button", { type: "button", className: "link" }, messages.shelf_all);
-      const element = html("section", { className: "shelf" }, html("header", {}, title, all),
-        html("ul", {}, ...cards.map((card) => card.item)));
+      const element = html(
+        "section",
+        { className: "shelf" },
+        html("header", {}, title, all),
+        html("ul", {}, ...cards.map((card) => card.item)),
+      );
       const ariaLabel = `${messages.shelf_all}: ${name}`;
       Object.assign(all, { ariaLabel, ariaPressed: "false", hidden: cards.length < MANY });
       const high = Math.max(...cards.map(({ entry }) => play.sizeOf(this.data, entry)[1]));
@@ -117,7 +132,12 @@
      * @type {(entry: Fabkit.Entry, className: string, ...children: Node[]) => HTMLElement} */
     link(entry, className, ...children) {
       const picture = html("span", { className: "picture" });
-      const link = html("a", { href: `#${encodeURIComponent(entry.id)}`, className }, picture, ...children);
+      const link = html(
+        "a",
+        { href: `#${encodeURIComponent(entry.id)}`, className },
+        picture,
+        ...children,
+      );
       this.links.set(link, entry);
       this.observer.observe(picture);
       return link;
@@ -132,14 +152,27 @@
     }
 
     todayCard() {
-      const { today, data: { messages, language } } = this;
+      const {
+        today,
+        data: { messages, language },
+      } = this;
       this.streak = html("span", { className: "mark" });
-      const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
+      const date = new Intl.DateTimeFormat(language, {
+        weekday: "long",
+        day: "numeric",
+        month: "long",
+      });
       const texts = [
         html("span", { className: "quiet" }, date.format(new Date())),
         html("strong", {}, messages.today),
         html("span", {}, html("bdi", {}, today.title)),
-        html("span", { className: "quiet" }, play.stars(today), " ", messages[`level_${today.level}`] ?? ""),
+        html(
+          "span",
+          { className: "quiet" },
+          play.stars(today),
+          " ",
+          messages[`level_${today.level}`] ?? "",
+        ),
         this.streak,
       ];
       return this.link(today, "today", html("span", { className: "texts" }, ...texts));
@@ -147,8 +180,12 @@
 
     /** The challenge of the card that contains an element, or undefined.
      * @type {Fabkit.ChallengeList["entryAt"]} */
-    entryAt(element) { return this.links.get(element.closest("a")); }
-    get cards() { return this.shelves.flatMap((shelf) => shelf.cards); }
+    entryAt(element) {
+      return this.links.get(element.closest("a"));
+    }
+    get cards() {
+      return this.shelves.flatMap((shelf) => shelf.cards);
+    }
 
     /** The challenges that pass the filter. */
     get listed() {
@@ -161,11 +198,14 @@
       for (const { element, cards, count } of this.shelves) {
         const wanted = cards.filter(({ entry }) => !this.kind || entry.kind === this.kind);
         for (const card of cards) {
-          card.item.hidden = !wanted.includes(card) || (unsolved.checked && this.store.isSolved(card.entry));
+          card.item.hidden =
+            !wanted.includes(card) || (unsolved.checked && this.store.isSolved(card.entry));
         }
         element.hidden = cards.every(({ item }) => item.hidden);
         const [solved, all] = this.store.tally(wanted.map(({ entry }) => entry));
-        count.textContent = all ? formatMessage(this.data.messages.shelf, { solved, count: all }) : "";
+        count.textContent = all
+          ? formatMessage(this.data.messages.shelf, { solved, count: all })
+          : "";
         count.style.setProperty("--done", `${(100 * solved) / (all || 1)}%`);
       }
       nothing.hidden = this.listed.length > 0;
@@ -209,7 +249,8 @@
       if (!item) return;
       const row = /** @type {HTMLElement} */ (item.parentElement);
       const left = item.offsetLeft - row.offsetLeft;
-      const isSeen = left >= row.scrollLeft && left + item.offsetWidth <= row.scrollLeft + row.clientWidth;
+      const isSeen =
+        left >= row.scrollLeft && left + item.offsetWidth <= row.scrollLeft + row.clientWidth;
       if (!isSeen) row.scrollLeft = left - PEEK_PX;
     }
 
@@ -220,7 +261,9 @@
       const { entries } = this.data;
       const here = open === this.today ? 0 : entries.indexOf(open) + 1;
       const rest = [...entries.slice(here), ...entries.slice(0, here)];
-      const next = rest.find((entry) => entry !== open && entry.status !== "impossible" && !this.store.isSolved(entry));
+      const next = rest.find(
+        (entry) => entry !== open && entry.status !== "impossible" && !this.store.isSolved(entry),
+      );
       return next ?? this.neighbour(open, 1);
     }
 
@@ -230,7 +273,9 @@
       if (open.family) return play.neighbourMember(open, places) ?? open;
       const listed = this.listed.length ? this.listed : this.data.entries;
       const here = listed.indexOf(open);
-      return here < 0 ? listed[0] : /** @type {Fabkit.Entry} */ (listed.at((here + places) % listed.length));
+      return here < 0
+        ? listed[0]
+        : /** @type {Fabkit.Entry} */ (listed.at((here + places) % listed.length));
     }
   }
 

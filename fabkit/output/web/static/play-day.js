@@ -10,12 +10,15 @@
   /** The date as a text that sorts, such as "2026-11-26".
    * @type {Fabkit.Play["dateKey"]} */
   const dateKey = (date) =>
-    [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+    [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+      .map((part) => String(part).padStart(2, "0"))
+      .join("-");
 
   /** Noon of another day.
    * @param {Date} date
    * @param {number} days */
-  const shift = (date, days) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 12);
+  const shift = (date, days) =>
+    new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 12);
 
   /** The challenge of a date: its member of a family, or easy on Mondays, hard on Sundays, and another
    * one every week.
@@ -24,14 +27,21 @@
     const day = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS + 3;
     const [from, to] = [0, 1].map((more) => Math.floor((((day % 7) + more) * playable.length) / 7));
     const alike = playable.slice(from, Math.max(to, from + 1));
-    return play.memberOfDay(data, date) ?? alike[Math.floor(day / 7) % alike.length] ?? data.entries[0];
+    return (
+      play.memberOfDay(data, date) ?? alike[Math.floor(day / 7) % alike.length] ?? data.entries[0]
+    );
   }
 
   /** The number of days in a row up to a date, or up to the day before it.
    * @type {Fabkit.Play["streak"]} */
   function streak(days, date) {
     let count = 0;
-    for (let day = shift(date, days.has(dateKey(date)) ? 0 : -1); days.has(dateKey(day)); day = shift(day, -1)) count += 1;
+    for (
+      let day = shift(date, days.has(dateKey(date)) ? 0 : -1);
+      days.has(dateKey(day));
+      day = shift(day, -1)
+    )
+      count += 1;
     return count;
   }
 
@@ -87,7 +97,9 @@
 
     /** Turns to the month some months later; the current one is the last.
      * @type {Fabkit.MonthView["turn"]} */
-    turn(months) { this.show(new Date(this.first.getFullYear(), this.first.getMonth() + months, 1)); }
+    turn(months) {
+      this.show(new Date(this.first.getFullYear(), this.first.getMonth() + months, 1));
+    }
 
     /** Shows the month of a date.
      * @type {Fabkit.MonthView["show"]} */
@@ -98,21 +110,34 @@
       const today = new Date();
       const first = new Date(date.getFullYear(), date.getMonth(), 1, 12);
       this.first = first;
-      title.textContent = new Intl.DateTimeFormat(language, { month: "long", year: "numeric" }).format(first);
+      title.textContent = new Intl.DateTimeFormat(language, {
+        month: "long",
+        year: "numeric",
+      }).format(first);
       const month = dateKey(first).slice(0, 7);
       later.ariaDisabled = String(month >= dateKey(today).slice(0, 7));
       earlier.ariaDisabled = String(![...days.keys()].some((key) => key < month));
-      const names = ["long", "narrow"].map((width) =>
-        new Intl.DateTimeFormat(language, { weekday: /** @type {"long"} */ (width) }));
+      const names = ["long", "narrow"].map(
+        (width) => new Intl.DateTimeFormat(language, { weekday: /** @type {"long"} */ (width) }),
+      );
       const monday = shift(first, -((first.getDay() + 6) % 7));
       const week = Array.from({ length: 7 }, (_, place) => shift(monday, place));
-      const head = week.map((day) => html("th", { scope: "col", abbr: names[0].format(day) }, names[1].format(day)));
+      const head = week.map((day) =>
+        html("th", { scope: "col", abbr: names[0].format(day) }, names[1].format(day)),
+      );
       const rows = [];
-      for (let start = monday; start <= first || start.getMonth() === first.getMonth(); start = shift(start, 7)) {
+      for (
+        let start = monday;
+        start <= first || start.getMonth() === first.getMonth();
+        start = shift(start, 7)
+      ) {
         rows.push(html("tr", {}, ...week.map((_, place) => this.cell(shift(start, place), today))));
       }
       grid.replaceChildren(html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
-      const counts = [formatCount(messages, "streak", streak(days, today)), formatMessage(messages.days, { count: days.size })];
+      const counts = [
+        formatCount(messages, "streak", streak(days, today)),
+        formatMessage(messages.days, { count: days.size }),
+      ];
       total.textContent = counts.join(" · ");
     }
 
@@ -121,13 +146,22 @@
       if (day.getMonth() !== this.first.getMonth()) return html("td");
       const isSolved = this.store.days.has(dateKey(day));
       const cell = html("td", { className: isSolved ? "solved-day" : "" }, String(day.getDate()));
-      if (isSolved) cell.append(html("span", { className: "unseen" }, `, ${this.data.messages.mark}`));
+      if (isSolved)
+        cell.append(html("span", { className: "unseen" }, `, ${this.data.messages.mark}`));
       cell.ariaCurrent = dateKey(day) === dateKey(today) ? "date" : null;
       return cell;
     }
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    dateKey, challengeOfDay, streak, watchDate, resultText, MonthView,
-  }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      dateKey,
+      challengeOfDay,
+      streak,
+      watchDate,
+      resultText,
+      MonthView,
+    }),
+  );
 })();

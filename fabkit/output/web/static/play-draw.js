@@ -12,7 +12,8 @@
    * @type {Fabkit.Play["svg"]} */
   function svg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries(attributes))
+      element.setAttribute(name, String(value));
     element.append(...children);
     return element;
   }
@@ -27,11 +28,13 @@
 
   /** Fills the placeholders of a message.
    * @type {Fabkit.Play["formatMessage"]} */
-  const formatMessage = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  const formatMessage = (text, values) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
   /** Formats the message for a count of things.
    * @type {Fabkit.Play["formatCount"]} */
-  const formatCount = (messages, key, count) => formatMessage(messages[`${key}_${count === 1 ? "one" : "many"}`], { count });
+  const formatCount = (messages, key, count) =>
+    formatMessage(messages[`${key}_${count === 1 ? "one" : "many"}`], { count });
 
   /** Draws a piece into a group, with the lattice's anchor at the origin.
    * @type {Fabkit.Play["drawPiece"]} */
@@ -44,7 +47,9 @@
     const parts = [svg("path", data.ball ? { ...body, "fill-opacity": 0.35 } : body)];
     if (data.ball) parts.push(...balls(grid, shape.cells, data.ball, { fill: colour }));
     if (orientations[orientation].tones) {
-      const toned = orientations[orientation].tones.map((ring) => ring.map((value) => value * grid.halves));
+      const toned = orientations[orientation].tones.map((ring) =>
+        ring.map((value) => value * grid.halves),
+      );
       parts.push(svg("path", { d: grid.path(toned), fill: tone, class: "tone" }));
       parts.push(svg("path", { ...body, fill: "none" }));
     }
@@ -76,8 +81,13 @@
     const [x, y] = grid.toDrawing(centre[0] * grid.halves, centre[1] * grid.halves);
     const size = reach * UNIT;
     if (look === "dot") return svg("circle", { cx: x, cy: y, r: 0.24 * size, fill: colour });
-    const line = { fill: "none", stroke: colour, "stroke-width": (look === "cross" ? 0.22 : 0.1) * size };
-    if (look === "hole") return svg("circle", { cx: x, cy: y, r: 0.34 * size, ...line, class: "hole" });
+    const line = {
+      fill: "none",
+      stroke: colour,
+      "stroke-width": (look === "cross" ? 0.22 : 0.1) * size,
+    };
+    if (look === "hole")
+      return svg("circle", { cx: x, cy: y, r: 0.34 * size, ...line, class: "hole" });
     const half = (look === "cross" ? 0.45 : 0.24) * size;
     const upright = look === "cross" ? `M${x} ${y - half}v${2 * half}` : "";
     return svg("path", { d: `M${x - half} ${y}h${2 * half}${upright}`, ...line });
@@ -88,7 +98,12 @@
   function paintedCells(grid, entry) {
     const painted = (entry.clues ?? []).filter(({ look }) => look?.startsWith("#"));
     return painted.map(({ look = "", spots }) =>
-      svg("path", { d: grid.cellsPath(spots.flatMap((spot) => pairs(spot[3]))), fill: look, class: "painted" }));
+      svg("path", {
+        d: grid.cellsPath(spots.flatMap((spot) => pairs(spot[3]))),
+        fill: look,
+        class: "painted",
+      }),
+    );
   }
 
   /** What stands on the cells of a board: open cells, blockers, texts and clues.
@@ -96,7 +111,8 @@
   function boardDetails(grid, data, entry, withTexts) {
     const minus = pairs(entry.minus ?? []);
     const parts = [];
-    if (minus.length) parts.push(svg("path", { d: grid.path(grid.ringsOf(minus)), class: "open-cell" }));
+    if (minus.length)
+      parts.push(svg("path", { d: grid.path(grid.ringsOf(minus)), class: "open-cell" }));
     const open = new Set(minus.map(([x, y]) => play.key(x, y)));
     const texts = entry.board === undefined ? [] : data.boards[entry.board];
     for (const cells of entry.blocks ?? []) {
@@ -106,7 +122,13 @@
       const isOpen = pairs(cells).every(([cx, cy]) => open.has(play.key(cx, cy)));
       const [left, base] = grid.toDrawing(x, y);
       const style = isOpen ? (entry.blocked ? "on-blocker" : "on-open") : "";
-      const written = svg("text", { x: left, y: base, dy: "0.357em", "font-size": size * UNIT, class: `letter board-text ${style}` });
+      const written = svg("text", {
+        x: left,
+        y: base,
+        dy: "0.357em",
+        "font-size": size * UNIT,
+        class: `letter board-text ${style}`,
+      });
       written.textContent = text;
       parts.push(written);
     }
@@ -125,13 +147,29 @@
           mark.classList.add("clue");
           parts.push(mark);
         } else {
-          if (!clue.look) parts.push(svg("path", { d: grid.cellsPath(pairs(cells)), fill: colour ?? "", class: "clue-cell" }));
+          if (!clue.look)
+            parts.push(
+              svg("path", {
+                d: grid.cellsPath(pairs(cells)),
+                fill: colour ?? "",
+                class: "clue-cell",
+              }),
+            );
           parts.push(svg("circle", { cx, cy, r, fill: colour ?? "", class: "clue" }));
         }
         if (!piece) continue;
         const shift = isMark ? r : 0; // beside a mark, and smaller
-        const place = { x: cx + shift, y: cy + shift, dy: "0.357em", "font-size": isMark ? r / 2 : r };
-        const letter = svg("text", { ...place, fill: isMark ? piece.colour : piece.ink, class: "letter clue-letter" });
+        const place = {
+          x: cx + shift,
+          y: cy + shift,
+          dy: "0.357em",
+          "font-size": isMark ? r / 2 : r,
+        };
+        const letter = svg("text", {
+          ...place,
+          fill: isMark ? piece.colour : piece.ink,
+          class: "letter clue-letter",
+        });
         letter.textContent = piece.label;
         parts.push(letter);
       }
@@ -169,7 +207,10 @@
     const lines = [];
     const cells = pairs([...entry.cells, ...(entry.minus ?? [])]);
     for (const [from, to] of cells.flatMap((cell) => grid.linesOf(cell))) {
-      const name = [from, to].map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
+      const name = [from, to]
+        .map(([x, y]) => play.key(x, y))
+        .sort((a, b) => a - b)
+        .join();
       if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
       seen.add(name);
     }
@@ -191,11 +232,16 @@
   /** A stand-in for a game, to draw pieces outside the board; grids are cached.
    * @type {Fabkit.Play["previewGame"]} */
   function previewGame(data, halves) {
-    const grids = gridsBySet.get(data) ?? /** @type {Fabkit.FullMap<number, Fabkit.Grid>} */ (new Map());
+    const grids =
+      gridsBySet.get(data) ?? /** @type {Fabkit.FullMap<number, Fabkit.Grid>} */ (new Map());
     gridsBySet.set(data, grids);
     if (!grids.has(halves)) grids.set(halves, new play.Grid(data.lattice, halves));
     const grid = grids.get(halves);
-    return { data, grid, shape: (piece, orientation) => grid.shape(data.pieces[piece].orientations[orientation]) };
+    return {
+      data,
+      grid,
+      shape: (piece, orientation) => grid.shape(data.pieces[piece].orientations[orientation]),
+    };
   }
 
   /** Width and height of a challenge's region, in grid units.
@@ -228,9 +274,27 @@
   /** A level as stars, beside its name.
    * @type {Fabkit.Play["stars"]} */
   const stars = ({ stars: count }) =>
-    html("span", { className: "stars", ariaHidden: "true" }, count ? "★".repeat(count) + "☆".repeat(5 - count) : "");
+    html(
+      "span",
+      { className: "stars", ariaHidden: "true" },
+      count ? "★".repeat(count) + "☆".repeat(5 - count) : "",
+    );
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    svg, html, stars, formatMessage, formatCount, drawPiece, redrawPiece, drawRegion, viewBox, previewGame, sizeOf, picture,
-  }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      svg,
+      html,
+      stars,
+      formatMessage,
+      formatCount,
+      drawPiece,
+      redrawPiece,
+      drawRegion,
+      viewBox,
+      previewGame,
+      sizeOf,
+      picture,
+    }),
+  );
 })();

@@ -15,7 +15,10 @@
   function areValid({ without }, choices) {
     const cells = choices.flatMap(([, flat]) => pairs(flat).map(([x, y]) => key(x, y)));
     const texts = choices.map(([text]) => text);
-    return new Set(cells).size === cells.length && !without.some((names) => names.every((name) => texts.includes(name)));
+    return (
+      new Set(cells).size === cells.length &&
+      !without.some((names) => names.every((name) => texts.includes(name)))
+    );
   }
 
   /** The member with one choice of each group; null when they do not go together.
@@ -36,18 +39,35 @@
     const gone = new Set(pairs(minus).map(([x, y]) => key(x, y)));
     /** @param {Fabkit.Point} cell */
     const stays = ([x, y]) => !gone.has(key(x, y));
-    const clues = (family.clues ?? []).map((clue) =>
-      ({ ...clue, spots: clue.spots.filter((spot) => pairs(spot[3]).every(stays)) }));
+    const clues = (family.clues ?? []).map((clue) => ({
+      ...clue,
+      spots: clue.spots.filter((spot) => pairs(spot[3]).every(stays)),
+    }));
     const title = id.replaceAll("-", " ");
     return {
-      id, mark: family.mark, title: title[0].toUpperCase() + title.slice(1), kind: "challenge", flips: family.flips,
-      halves: 1, pieces: family.pieces, count: family.pieces.length, given: [],
-      cells: pairs(family.cells).filter(stays).flat(), rings: family.rings, minus, blocked: family.blocked,
+      id,
+      mark: family.mark,
+      title: title[0].toUpperCase() + title.slice(1),
+      kind: "challenge",
+      flips: family.flips,
+      halves: 1,
+      pieces: family.pieces,
+      count: family.pieces.length,
+      given: [],
+      cells: pairs(family.cells).filter(stays).flat(),
+      rings: family.rings,
+      minus,
+      blocked: family.blocked,
       blocks: family.blocked ? family.groups.map((group, number) => group[places[number]][1]) : [],
       clueCount: family.clueCount,
-      open: Math.max(family.open - gone.size, 0), clues: clues.filter(({ spots }) => spots.length),
-      board: family.board, family, choice: places,
-      blockers: family.blocked ? family.groups.map((group, number) => group[places[number]][2] ?? []) : [],
+      open: Math.max(family.open - gone.size, 0),
+      clues: clues.filter(({ spots }) => spots.length),
+      board: family.board,
+      family,
+      choice: places,
+      blockers: family.blocked
+        ? family.groups.map((group, number) => group[places[number]][2] ?? [])
+        : [],
     };
   }
 
@@ -58,7 +78,9 @@
     if (!id.toLowerCase().startsWith(prefix)) return null;
     const texts = id.toLowerCase().slice(prefix.length).split("-");
     if (texts.length !== family.groups.length) return null;
-    const places = family.groups.map((group, number) => group.findIndex(([text]) => text.toLowerCase() === texts[number]));
+    const places = family.groups.map((group, number) =>
+      group.findIndex(([text]) => text.toLowerCase() === texts[number]),
+    );
     return places.includes(-1) ? null : memberOf(family, places);
   }
 
@@ -80,7 +102,9 @@
     const format = new Intl.DateTimeFormat(language, { [part]: width });
     const days = part === "month" ? 12 : 7;
     // 1 January 2023 was a Sunday.
-    const dates = Array.from({ length: days }, (_, i) => (part === "month" ? new Date(2023, i, 1) : new Date(2023, 0, 1 + i)));
+    const dates = Array.from({ length: days }, (_, i) =>
+      part === "month" ? new Date(2023, i, 1) : new Date(2023, 0, 1 + i),
+    );
     return dates.map((date) => format.format(date).toLowerCase().replace(".", ""));
   }
 
@@ -92,12 +116,16 @@
     if (isDays) return texts.indexOf(String(date.getDate()));
     for (const language of Object.keys(translations)) {
       for (const part of /** @type {const} */ (["month", "weekday"])) {
-        const [short, long] = /** @type {const} */ (["short", "long"]).map((width) => datePartNames(language, part, width));
+        const [short, long] = /** @type {const} */ (["short", "long"]).map((width) =>
+          datePartNames(language, part, width),
+        );
         const count = long.length;
         if (count !== texts.length) continue;
         for (let first = 0; first < count; first++) {
           /** @type {(text: string, i: number) => boolean} */
-          const isNamed = (text, i) => text === short[(first + i) % count] || (text.length > 2 && long[(first + i) % count].startsWith(text));
+          const isNamed = (text, i) =>
+            text === short[(first + i) % count] ||
+            (text.length > 2 && long[(first + i) % count].startsWith(text));
           // Not all, since abbreviations differ.
           if (3 * texts.filter(isNamed).length < 2 * count) continue;
           const number = part === "month" ? date.getMonth() : date.getDay();
@@ -145,7 +173,9 @@
       const { messages } = data;
       this.family = family;
       this.lists = family.groups.map((group, number) => {
-        const options = group.map(([text], place) => html("option", { value: String(place) }, text));
+        const options = group.map(([text], place) =>
+          html("option", { value: String(place) }, text),
+        );
         const list = html("select", { ariaLabel: `${family.title} ${number + 1}` }, ...options);
         list.addEventListener("change", () => choose(this.lists.map(({ value }) => Number(value))));
         return list;
@@ -159,23 +189,47 @@
       };
       const roll = () => {
         let member = null;
-        while (!member) member = memberOf(family, family.groups.map((group) => Math.floor(Math.random() * group.length)));
+        while (!member)
+          member = memberOf(
+            family,
+            family.groups.map((group) => Math.floor(Math.random() * group.length)),
+          );
         open(member);
       };
       const text = messages[family.blocked ? "pick_roll" : "pick_any"];
-      const buttons = [html("button", { type: "button", className: "plain", value: "any", onclick: roll }, text)];
+      const buttons = [
+        html("button", { type: "button", className: "plain", value: "any", onclick: roll }, text),
+      ];
       const today = memberOfDay({ ...data, families: [family] }, new Date());
       if (today) {
         const onclick = () => {
           const member = memberOfDay({ ...data, families: [family] }, new Date());
           if (member) open(member);
         };
-        buttons.unshift(html("button", { type: "button", className: "plain", value: "today", onclick }, messages.pick_today));
+        buttons.unshift(
+          html(
+            "button",
+            { type: "button", className: "plain", value: "today", onclick },
+            messages.pick_today,
+          ),
+        );
       }
-      this.element = html("fieldset", { className: "family" },
-        html("legend", {}, html("bdi", {}, family.title)), ...this.lists, ...buttons, this.note);
+      this.element = html(
+        "fieldset",
+        { className: "family" },
+        html("legend", {}, html("bdi", {}, family.title)),
+        ...this.lists,
+        ...buttons,
+        this.note,
+      );
       this.element.dataset.family = family.id;
-      this.show(today ?? memberOf(family, family.groups.map(() => 0)));
+      this.show(
+        today ??
+          memberOf(
+            family,
+            family.groups.map(() => 0),
+          ),
+      );
     }
 
     /** Shows the choices of a member, if it is one of this family.
@@ -187,7 +241,14 @@
     }
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    memberOf, findEntry, memberOfDay, neighbourMember, FamilyPicker,
-  }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      memberOf,
+      findEntry,
+      memberOfDay,
+      neighbourMember,
+      FamilyPicker,
+    }),
+  );
 })();

@@ -58,8 +58,10 @@
 
     /** The counters since the last reset. Placing or removing a piece is a move; rotating is not. */
     get counts() {
-      const counts = Object.entries(this.totals).map(([name, count]) =>
-        [name, count - this.baseline[/** @type {keyof Fabkit.Counts} */ (name)]]);
+      const counts = Object.entries(this.totals).map(([name, count]) => [
+        name,
+        count - this.baseline[/** @type {keyof Fabkit.Counts} */ (name)],
+      ]);
       const differences = /** @type {Fabkit.Counts} */ (Object.fromEntries(counts));
       return { ...differences, moves: differences.moves + Number(this.isMove) };
     }
@@ -67,7 +69,8 @@
     /** Whether the current step moves a piece. */
     get isMove() {
       /** @type {(placed: [number, Fabkit.Placement]) => boolean} */
-      const moved = ([piece, { at }]) => String(at) !== String(this.past.at(-1)?.placements.get(piece).at);
+      const moved = ([piece, { at }]) =>
+        String(at) !== String(this.past.at(-1)?.placements.get(piece).at);
       return this.isOpen && [...this.placements].some(moved);
     }
 
@@ -75,15 +78,21 @@
      * @type {Fabkit.Game["start"]} */
     start() {
       const placements = /** @type {Fabkit.Placements} */ (
-        new Map(this.entry.pieces.map((piece) => [piece, { orientation: 0, at: null }])));
-      for (const [piece, orientation, x, y] of this.entry.given) placements.set(piece, { orientation, at: [x, y] });
+        new Map(this.entry.pieces.map((piece) => [piece, { orientation: 0, at: null }]))
+      );
+      for (const [piece, orientation, x, y] of this.entry.given)
+        placements.set(piece, { orientation, at: [x, y] });
       return placements;
     }
 
-    get given() { return new Map([...this.start()].filter(([piece]) => this.fixed.has(piece))); }
+    get given() {
+      return new Map([...this.start()].filter(([piece]) => this.fixed.has(piece)));
+    }
 
     /** @type {Fabkit.Game["orientations"]} */
-    orientations(piece) { return this.data.pieces[piece].orientations; }
+    orientations(piece) {
+      return this.data.pieces[piece].orientations;
+    }
 
     /** The number of orientations that a piece may have in this challenge.
      * @type {Fabkit.Game["count"]} */
@@ -93,7 +102,9 @@
 
     /** Cells, centroid and outline of a piece in its orientation, not moved.
      * @type {Fabkit.Game["shape"]} */
-    shape(piece, orientation = this.placements.get(piece).orientation) { return this.grid.shape(this.orientations(piece)[orientation]); }
+    shape(piece, orientation = this.placements.get(piece).orientation) {
+      return this.grid.shape(this.orientations(piece)[orientation]);
+    }
 
     /** The cells that a piece covers; none in the tray.
      * @type {Fabkit.Game["cells"]} */
@@ -105,12 +116,16 @@
      * @param {number} piece */
     turnedOver(piece) {
       const { orientation } = this.placements.get(piece);
-      return this.orientations(piece)[orientation][this.entry.flips ? "flip" : "over"] ?? orientation;
+      return (
+        this.orientations(piece)[orientation][this.entry.flips ? "flip" : "over"] ?? orientation
+      );
     }
 
     /** @type {Fabkit.Game["canFlip"]} */
     canFlip(piece) {
-      return !this.fixed.has(piece) && this.turnedOver(piece) !== this.placements.get(piece).orientation;
+      return (
+        !this.fixed.has(piece) && this.turnedOver(piece) !== this.placements.get(piece).orientation
+      );
     }
 
     /** Moves a piece as a step that can be undone, unless nothing changes.
@@ -124,7 +139,9 @@
 
     /** Moves a piece as part of the current step.
      * @type {Fabkit.Game["adjust"]} */
-    adjust(piece, placement) { this.placements.set(piece, placement); }
+    adjust(piece, placement) {
+      this.placements.set(piece, placement);
+    }
 
     /** Begins a step that can be undone, and ends the previous one. */
     beginStep() {
@@ -136,15 +153,22 @@
       [this.previousFuture, this.future] = [this.future, []];
     }
 
-    get state() { return { placements: this.placements, baseline: this.baseline }; }
+    get state() {
+      return { placements: this.placements, baseline: this.baseline };
+    }
 
     /** The placement of a piece after rotating it "left" or "right".
      * @type {Fabkit.Game["turned"]} */
     turned(piece, hand) {
-      return this.reoriented(piece, this.orientations(piece)[this.placements.get(piece).orientation][hand]);
+      return this.reoriented(
+        piece,
+        this.orientations(piece)[this.placements.get(piece).orientation][hand],
+      );
     }
     /** @type {Fabkit.Game["flipped"]} */
-    flipped(piece) { return this.reoriented(piece, this.turnedOver(piece)); }
+    flipped(piece) {
+      return this.reoriented(piece, this.turnedOver(piece));
+    }
 
     /** The placement of a piece in another orientation, with its centroid as near as possible to where it
      * was before the first of several rotations.
@@ -156,14 +180,20 @@
       const moved = this.shape(piece).middle.map((value, axis) => value + old[axis]);
       const middle = this.lastTurn?.placement === before ? this.lastTurn.middle : moved;
       const now = this.shape(piece, orientation).middle;
-      const at = this.clampToField(piece, orientation, this.grid.nearestStep(middle[0] - now[0], middle[1] - now[1]));
+      const at = this.clampToField(
+        piece,
+        orientation,
+        this.grid.nearestStep(middle[0] - now[0], middle[1] - now[1]),
+      );
       this.lastTurn = { placement: { orientation, at }, middle };
       return this.lastTurn.placement;
     }
 
     /** The placement of a piece in the tray, in its current orientation.
      * @type {Fabkit.Game["inTray"]} */
-    inTray(piece) { return { orientation: this.placements.get(piece).orientation, at: null }; }
+    inTray(piece) {
+      return { orientation: this.placements.get(piece).orientation, at: null };
+    }
 
     /** Ends a step; one that changed nothing is removed from the history. */
     endStep() {
@@ -177,8 +207,12 @@
       this.future = this.previousFuture;
     }
 
-    undo() { return this.swap("past", "future"); }
-    redo() { return this.swap("future", "past"); }
+    undo() {
+      return this.swap("past", "future");
+    }
+    redo() {
+      return this.swap("future", "past");
+    }
 
     /** @param {"past" | "future"} back
      * @param {"past" | "future"} on */
@@ -204,10 +238,14 @@
      * ratio and height has room for it, pieces can be parked to the right or below, whichever is drawn larger.
      * @type {Fabkit.Game["computeField"]} */
     computeField(wide = 1, heightPx = Infinity) {
-      const [unit, margin] = [1, MARGIN].map((room) => this.grid.fromDrawing(room * UNIT, -room * UNIT));
+      const [unit, margin] = [1, MARGIN].map((room) =>
+        this.grid.fromDrawing(room * UNIT, -room * UNIT),
+      );
       const free = this.entry.pieces.filter((piece) => !this.fixed.has(piece));
       const boxesByPiece = free.map((piece) =>
-        this.orientations(piece).slice(0, this.count(piece)).map((_, orientation) => this.shape(piece, orientation).box),
+        this.orientations(piece)
+          .slice(0, this.count(piece))
+          .map((_, orientation) => this.shape(piece, orientation).box),
       );
       const boxes = boxesByPiece.flat();
       const room = [this.grid.ux, this.grid.vy].map((step, axis) => {
@@ -218,10 +256,17 @@
       const [left, bottom, right, top] = this.box;
       /** @type {(side: number) => Fabkit.Box} */
       const parkedAt = (side) => {
-        const narrowest = boxesByPiece.map((ofPiece) => Math.min(...ofPiece.map((box) => box[side + 2] - box[side])));
+        const narrowest = boxesByPiece.map((ofPiece) =>
+          Math.min(...ofPiece.map((box) => box[side + 2] - box[side])),
+        );
         const more = [0, 0];
         more[side] = Math.max(0, Math.max(...narrowest) + unit[side] - room[side]);
-        return [left - room[0], bottom - room[1] - more[1], right + room[0] + more[0], top + room[1]];
+        return [
+          left - room[0],
+          bottom - room[1] - more[1],
+          right + room[0] + more[0],
+          top + room[1],
+        ];
       };
       /** @param {Fabkit.Box} box */
       const size = ([x0, y0, x1, y1]) => Math.max((x1 - x0) / unit[0] / wide, (y1 - y0) / unit[1]);
@@ -234,7 +279,9 @@
 
     /** Whether a piece would be inside the field.
      * @type {Fabkit.Game["isInField"]} */
-    isInField(piece, orientation, at) { return this.overflow(piece, orientation, at).every((value) => value === 0); }
+    isInField(piece, orientation, at) {
+      return this.overflow(piece, orientation, at).every((value) => value === 0);
+    }
 
     /** How far a piece would stick out of the field, to the right and up; negative: left and down.
      * @param {number} piece
@@ -253,7 +300,11 @@
      * @type {Fabkit.Game["clampToField"]} */
     clampToField(piece, orientation, at) {
       let [x, y] = at;
-      for (let [right, up] = this.overflow(piece, orientation, at), i = 0; (right || up) && i < 200; i++) {
+      for (
+        let [right, up] = this.overflow(piece, orientation, at), i = 0;
+        (right || up) && i < 200;
+        i++
+      ) {
         [x, y] = this.grid.neighbour([x, y], -Math.sign(right), -Math.sign(up));
         [right, up] = this.overflow(piece, orientation, [x, y]);
       }
@@ -266,8 +317,12 @@
       const clues = this.clues.get(key(x, y)) ?? [];
       if (!clues.length || !at) return false;
       const shown = this.shape(piece, orientation).marks.get(key(x - at[0], y - at[1])) ?? "plain";
-      return clues.some(({ piece: wanted = piece, colour, mark = shown }) =>
-        wanted !== piece || (colour && colour !== this.data.pieces[piece].colour) || mark !== shown);
+      return clues.some(
+        ({ piece: wanted = piece, colour, mark = shown }) =>
+          wanted !== piece ||
+          (colour && colour !== this.data.pieces[piece].colour) ||
+          mark !== shown,
+      );
     }
 
     /** Evaluates the placements; parked pieces count as outside, too. Those that a solution does not need
@@ -294,7 +349,10 @@
           const place = key(x, y);
           const others = covered.get(place) ?? [];
           if (others.length === 1) doublyCovered.push([x, y]);
-          for (const [a, b] of others.flatMap((other) => [[piece, other], [other, piece]])) {
+          for (const [a, b] of others.flatMap((other) => [
+            [piece, other],
+            [other, piece],
+          ])) {
             overlaps.set(a, (overlaps.get(a) ?? new Set()).add(b));
           }
           covered.set(place, [...others, piece]);
@@ -302,25 +360,31 @@
       }
       const placed = [...this.placements].filter(([piece, { at }]) => at && !parked.has(piece));
       const open = [...this.region].filter((place) => !covered.has(place));
-      const isFull = open.length === (this.entry.open ?? 0) && !open.some((place) => this.clues.has(place));
-      const isExact = !doublyCovered.length && outside.size === parked.size && isFull && !against.size;
+      const isFull =
+        open.length === (this.entry.open ?? 0) && !open.some((place) => this.clues.has(place));
+      const isExact =
+        !doublyCovered.length && outside.size === parked.size && isFull && !against.size;
       const solved = placed.length === this.entry.count && isExact;
       return { doublyCovered, overlaps, outside, parked, blocking, against, solved };
     }
   }
 
   /** @type {(before: Fabkit.Placement | undefined, now: Fabkit.Placement) => boolean} */
-  const samePlacement = (before, now) => before?.orientation === now.orientation && String(before.at) === String(now.at);
+  const samePlacement = (before, now) =>
+    before?.orientation === now.orientation && String(before.at) === String(now.at);
 
   /** What is wrong with what lies on the board: pieces that may not lie as they do.
    * @type {(verdict: Fabkit.Verdict, lying: Map<number, Fabkit.Placement>) => number[]} */
   function faultyOf({ overlaps, outside, blocking, against }, lying) {
-    return [...new Set([...overlaps.keys(), ...outside, ...blocking, ...against])].filter((piece) => lying.has(piece));
+    return [...new Set([...overlaps.keys(), ...outside, ...blocking, ...against])].filter((piece) =>
+      lying.has(piece),
+    );
   }
 
   /** The pieces that lie on the board, parked ones aside.
    * @type {(game: Fabkit.Game, verdict: Fabkit.Verdict) => Map<number, Fabkit.Placement>} */
-  const lyingOf = ({ placements }, { parked }) => new Map([...placements].filter(([piece, { at }]) => at && !parked.has(piece)));
+  const lyingOf = ({ placements }, { parked }) =>
+    new Map([...placements].filter(([piece, { at }]) => at && !parked.has(piece)));
 
   /** The next hint: the next piece of a solution that keeps what lies on the board, and its placement; or
    * the fewest pieces that have to be taken away first. Null when nothing is left to do, or nothing can be;
@@ -342,7 +406,9 @@
     // those that overlap or lie where they may not.
     const [known] = isProved || faulty.length ? game.known : [];
     const settled = known ? progress(game, known.solution, lying).settled : game.fixed;
-    const unsettled = (known ? [...lying.keys()] : faulty).filter((piece) => !settled.has(piece) && !game.fixed.has(piece));
+    const unsettled = (known ? [...lying.keys()] : faulty).filter(
+      (piece) => !settled.has(piece) && !game.fixed.has(piece),
+    );
     if (unsettled.length) return { pieces: unsettled, placement: null };
     return game.entry.status === "impossible" ? null : undefined;
   }
@@ -364,7 +430,9 @@
 
   /** @type {(game: Fabkit.Game, kept: Map<number, Fabkit.Placement>) => Fabkit.Solution | undefined} */
   function knownWith(game, kept) {
-    return game.known.find((known) => progress(game, known.solution, kept).settled.size === kept.size);
+    return game.known.find(
+      (known) => progress(game, known.solution, kept).settled.size === kept.size,
+    );
   }
 
   /** A solution in which some pieces lie as they do: a known one, or one that is found.
@@ -399,7 +467,12 @@
     for (const [piece, placement] of kept) {
       for (const cell of game.cells(piece, placement)) {
         const place = key(...cell);
-        if (covered.has(place) || !game.region.has(place) || game.contradicts(piece, placement, cell)) return false;
+        if (
+          covered.has(place) ||
+          !game.region.has(place) ||
+          game.contradicts(piece, placement, cell)
+        )
+          return false;
         covered.add(place);
       }
     }
@@ -410,9 +483,10 @@
    * @type {(pieces: number[], count: number) => Iterable<number[]>} */
   function* choose(pieces, count) {
     if (!count) yield [];
-    else for (const [i, piece] of pieces.entries()) {
-      for (const others of choose(pieces.slice(i + 1), count - 1)) yield [piece, ...others];
-    }
+    else
+      for (const [i, piece] of pieces.entries()) {
+        for (const others of choose(pieces.slice(i + 1), count - 1)) yield [piece, ...others];
+      }
   }
 
   /** The pieces that lie as in a solution, and the places of it that are open. A piece in the place of an
@@ -448,26 +522,38 @@
   }
 
   /** @param {Fabkit.Point[]} cells */
-  const cellsKey = (cells) => cells.map(([x, y]) => key(x, y)).sort((a, b) => a - b).join();
+  const cellsKey = (cells) =>
+    cells
+      .map(([x, y]) => key(x, y))
+      .sort((a, b) => a - b)
+      .join();
   /** The cells of a placement in the solution.
    * @type {(game: Fabkit.Game, lying: Fabkit.Lying) => Fabkit.Point[]} */
-  const cellsOf = (game, [piece, orientation, x, y]) => game.cells(piece, { orientation, at: [x, y] });
+  const cellsOf = (game, [piece, orientation, x, y]) =>
+    game.cells(piece, { orientation, at: [x, y] });
 
   /** The cells and marks of an orientation.
    * @type {(game: Fabkit.Game, orientation: Fabkit.Orientation) => string} */
-  const lookKey = (game, orientation) => cellsKey(game.grid.shape(orientation).cells) + JSON.stringify(orientation.marks ?? "");
+  const lookKey = (game, orientation) =>
+    cellsKey(game.grid.shape(orientation).cells) + JSON.stringify(orientation.marks ?? "");
 
   /** All that a solution may demand of a piece, to compare two pieces.
    * @type {(game: Fabkit.Game, piece: number) => string} */
   function shapes(game, piece) {
     const clues = game.entry.clues ?? [];
-    const demanded = [clues.some((clue) => clue.colour) && game.data.pieces[piece].colour,
-      clues.some((clue) => clue.piece === piece) && piece];
+    const demanded = [
+      clues.some((clue) => clue.colour) && game.data.pieces[piece].colour,
+      clues.some((clue) => clue.piece === piece) && piece,
+    ];
     const orientations = game.orientations(piece).slice(0, game.count(piece));
-    return [...orientations.map((orientation) => lookKey(game, orientation)).sort(), ...demanded].join("|");
+    return [
+      ...orientations.map((orientation) => lookKey(game, orientation)).sort(),
+      ...demanded,
+    ].join("|");
   }
   /** @type {(game: Fabkit.Game, piece: number, other: number) => boolean} */
-  const interchangeable = (game, piece, other) => piece === other || shapes(game, piece) === shapes(game, other);
+  const interchangeable = (game, piece, other) =>
+    piece === other || shapes(game, piece) === shapes(game, other);
 
   /** The piece among some that correctly fills a place of the solution, or null.
    * @type {(game: Fabkit.Game, place: Fabkit.Lying, lying: Map<number, Fabkit.Placement>, settled: Set<number>) => number | null} */
@@ -475,7 +561,9 @@
     const wanted = cellsKey(cellsOf(game, place));
     /** @param {number} piece */
     const lies = (piece) =>
-      !settled.has(piece) && cellsKey(game.cells(piece)) === wanted && interchangeable(game, piece, place[0]) &&
+      !settled.has(piece) &&
+      cellsKey(game.cells(piece)) === wanted &&
+      interchangeable(game, piece, place[0]) &&
       !game.cells(piece).some((cell) => game.contradicts(piece, game.placements.get(piece), cell));
     return [...lying.keys()].find(lies) ?? null;
   }
@@ -486,12 +574,18 @@
     const [own, orientation, x, y] = place;
     const wanted = lookKey(game, game.orientations(own)[orientation]);
     const piece = /** @type {number} */ (
-      [own, ...game.placements.keys()].find((candidate) => !settled.has(candidate) && interchangeable(game, candidate, own)));
+      [own, ...game.placements.keys()].find(
+        (candidate) => !settled.has(candidate) && interchangeable(game, candidate, own),
+      )
+    );
     const same = game.orientations(piece).findIndex((turned) => lookKey(game, turned) === wanted);
     return [piece, { orientation: same, at: [x, y] }];
   }
 
   play.complete(window.FABKIT);
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, searchFrom, applyHint }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({ Game, nextHint, searchFrom, applyHint }),
+  );
 })();

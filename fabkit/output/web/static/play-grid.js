@@ -8,7 +8,10 @@
 
   /** @type {Fabkit.Play["pairs"]} */
   const pairs = (flat) =>
-    Array.from({ length: flat.length / 2 }, (_, i) => /** @type {Fabkit.Point} */ (flat.slice(2 * i, 2 * i + 2)));
+    Array.from(
+      { length: flat.length / 2 },
+      (_, i) => /** @type {Fabkit.Point} */ (flat.slice(2 * i, 2 * i + 2)),
+    );
 
   /** A number that identifies a cell or a point of the frame.
    * @type {Fabkit.Play["key"]} */
@@ -24,8 +27,12 @@
       this.ux = lattice.basis[0][0];
       this.vx = lattice.basis[1][0];
       this.vy = lattice.basis[1][1];
-      this.kinds = new Map(lattice.kinds.map(({ at, corners, lines, parts }) =>
-        [key(...at), { corners: pairs(corners), lines, parts: pairs(parts[halves]) }]));
+      this.kinds = new Map(
+        lattice.kinds.map(({ at, corners, lines, parts }) => [
+          key(...at),
+          { corners: pairs(corners), lines, parts: pairs(parts[halves]) },
+        ]),
+      );
       this.scale = lattice.step.map((step) => (step * UNIT) / halves);
     }
 
@@ -42,13 +49,20 @@
     shape(orientation) {
       if (!this.shapes.has(orientation)) {
         const cells = pairs(orientation.cells).flatMap(([x, y]) =>
-          /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).parts.map(([dx, dy]) =>
-            /** @type {Fabkit.Point} */ ([this.halves * x + dx, this.halves * y + dy])),
+          /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).parts.map(
+            ([dx, dy]) =>
+              /** @type {Fabkit.Point} */ ([this.halves * x + dx, this.halves * y + dy]),
+          ),
         );
-        const middle = /** @type {Fabkit.Point} */ ([0, 1].map((axis) => mean(cells.map((cell) => cell[axis]))));
+        const middle = /** @type {Fabkit.Point} */ (
+          [0, 1].map((axis) => mean(cells.map((cell) => cell[axis])))
+        );
         const rings = orientation.rings.map((ring) => ring.map((value) => value * this.halves));
-        const marks = new Map(Object.entries(orientation.marks ?? {}).flatMap(([mark, marked]) =>
-          pairs(marked).map(([x, y]) => /** @type {const} */ ([key(x, y), mark]))));
+        const marks = new Map(
+          Object.entries(orientation.marks ?? {}).flatMap(([mark, marked]) =>
+            pairs(marked).map(([x, y]) => /** @type {const} */ ([key(x, y), mark])),
+          ),
+        );
         this.shapes.set(orientation, { cells, middle, rings, box: boxOf(rings), marks });
       }
       return this.shapes.get(orientation);
@@ -87,21 +101,29 @@
 
     /** Converts a point of the frame to the drawing, whose y points down.
      * @type {Fabkit.Grid["toDrawing"]} */
-    toDrawing(x, y) { return [x * this.scale[0], -y * this.scale[1]]; }
+    toDrawing(x, y) {
+      return [x * this.scale[0], -y * this.scale[1]];
+    }
     /** @type {Fabkit.Grid["fromDrawing"]} */
-    fromDrawing(x, y) { return [x / this.scale[0], -y / this.scale[1]]; }
+    fromDrawing(x, y) {
+      return [x / this.scale[0], -y / this.scale[1]];
+    }
 
     /** @type {Fabkit.Grid["path"]} */
     path(rings) {
       /** @param {Fabkit.Flat} ring */
-      const points = (ring) => pairs(ring).map(([x, y]) => this.toDrawing(x, y).map(tidy).join(" "));
+      const points = (ring) =>
+        pairs(ring).map(([x, y]) => this.toDrawing(x, y).map(tidy).join(" "));
       return rings.map((ring) => `M${points(ring).join("L")}Z`).join("");
     }
 
     /** @param {Fabkit.Point} cell
      * @returns {Fabkit.Point[]} */
     cornersOf([x, y]) {
-      return /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).corners.map(([dx, dy]) => [x + dx, y + dy]);
+      return /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).corners.map(([dx, dy]) => [
+        x + dx,
+        y + dy,
+      ]);
     }
 
     /** The directed edges of a cell.
@@ -113,12 +135,16 @@
     /** The edges of a cell that are drawn as lines.
      * @type {Fabkit.Grid["linesOf"]} */
     linesOf([x, y]) {
-      return this.edgesOf([x, y]).filter((_, i) => /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).lines[i]);
+      return this.edgesOf([x, y]).filter(
+        (_, i) => /** @type {Fabkit.Kind} */ (this.kindOf(x, y)).lines[i],
+      );
     }
 
     /** A path around each of the cells.
      * @type {Fabkit.Grid["cellsPath"]} */
-    cellsPath(cells) { return this.path(cells.map((cell) => this.cornersOf(cell).flat())); }
+    cellsPath(cells) {
+      return this.path(cells.map((cell) => this.cornersOf(cell).flat()));
+    }
 
     /** The outlines of cells: the edges that belong to one cell only, joined to rings.
      * @type {Fabkit.Grid["ringsOf"]} */
@@ -135,7 +161,8 @@
         for (let corner = second; String(corner) !== String(start); ) {
           ring.push(corner);
           const [next, [, to]] = /** @type {[string, Fabkit.Point[]]} */ (
-            [...edges].find(([, [from]]) => String(from) === String(corner)));
+            [...edges].find(([, [from]]) => String(from) === String(corner))
+          );
           edges.delete(next);
           corner = to;
         }
@@ -175,7 +202,10 @@
       const get = () => {
         const grid = new Grid(data.lattice, entry.halves);
         const cells = (entry.solution ?? []).flatMap(([piece, orientation, x, y]) =>
-          grid.shape(data.pieces[piece].orientations[orientation]).cells.map(([dx, dy]) => [x + dx, y + dy]));
+          grid
+            .shape(data.pieces[piece].orientations[orientation])
+            .cells.map(([dx, dy]) => [x + dx, y + dy]),
+        );
         const value = cells.sort(([x, y], [x2, y2]) => x - x2 || y - y2).flat();
         Object.defineProperty(entry, "cells", { value });
         return value;
@@ -184,5 +214,8 @@
     }
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ UNIT, Grid, boxOf, complete, key, pairs }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({ UNIT, Grid, boxOf, complete, key, pairs }),
+  );
 })();

@@ -29,7 +29,11 @@
       this.wheel = { piece: null, distance: 0, time: -Infinity };
       const viewBox = `0 0 ${UNIT} ${UNIT}`;
       this.drawing = svg("g");
-      this.floating = svg("svg", { class: "floating", viewBox, "aria-hidden": "true" }, this.drawing);
+      this.floating = svg(
+        "svg",
+        { class: "floating", viewBox, "aria-hidden": "true" },
+        this.drawing,
+      );
       document.body.append(this.floating);
       document.addEventListener("pointerdown", (event) => this.down(event));
       document.addEventListener("pointermove", (event) => this.move(event));
@@ -102,8 +106,11 @@
       const inverse = /** @type {DOMMatrix} */ (drawing.getScreenCTM()).inverse();
       const grab = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
       this.session.hold(piece, {
-        id: event.pointerId, from: [event.clientX, event.clientY], now: [event.clientX, event.clientY],
-        lift: event.pointerType === "touch" ? LIFT_PX : 0, grab: [grab.x, grab.y],
+        id: event.pointerId,
+        from: [event.clientX, event.clientY],
+        now: [event.clientX, event.clientY],
+        lift: event.pointerType === "touch" ? LIFT_PX : 0,
+        grab: [grab.x, grab.y],
       });
     }
 
@@ -136,11 +143,18 @@
 
     /** Shows what the hand does: the dragged piece, or none. */
     show() {
-      const { session: { hand: { state, piece, grip }, game, board } } = this;
+      const {
+        session: {
+          hand: { state, piece, grip },
+          game,
+          board,
+        },
+      } = this;
       const isDragged = state === "carried" && grip !== null;
       document.documentElement.classList.toggle("dragging", isDragged);
       document.documentElement.classList.toggle("carrying", state === "carried" && !grip);
-      if (isDragged) return play.drawPiece(this.drawing, game, piece, game.placements.get(piece).orientation);
+      if (isDragged)
+        return play.drawPiece(this.drawing, game, piece, game.placements.get(piece).orientation);
       this.drawing.replaceChildren();
       board.preview(null);
     }
@@ -164,7 +178,9 @@
     /** The placement if the piece were dropped now: on the board or in the tray.
      * @returns {Fabkit.Placement} */
     dropPlacement() {
-      const { session: { board, game, hand } } = this;
+      const {
+        session: { board, game, hand },
+      } = this;
       const { piece } = /** @type {Fabkit.Held} */ (hand);
       const { orientation } = game.placements.get(piece);
       const [x, y] = this.dragOrigin();
@@ -172,16 +188,24 @@
       const [mx, my] = game.grid.toDrawing(...game.shape(piece).middle);
       if (!board.holds(x + mx * scale, y + my * scale)) return { orientation, at: null };
       const point = game.grid.fromDrawing((x - left) / scale, (y - top) / scale);
-      return { orientation, at: game.clampToField(piece, orientation, game.grid.nearestStep(...point)) };
+      return {
+        orientation,
+        at: game.clampToField(piece, orientation, game.grid.nearestStep(...point)),
+      };
     }
 
     /** Rotates the dragged piece, or turns it over, about the pointer.
      * @type {Fabkit.PieceInput["reorient"]} */
     reorient(turn) {
-      const { session: { game, hand } } = this;
+      const {
+        session: { game, hand },
+      } = this;
       const { piece, grip } = /** @type {Fabkit.Held} */ (hand);
       const before = game.grid.toDrawing(...game.shape(piece).middle);
-      game.adjust(piece, { orientation: turn(piece).orientation, at: game.placements.get(piece).at });
+      game.adjust(piece, {
+        orientation: turn(piece).orientation,
+        at: game.placements.get(piece).at,
+      });
       const after = game.grid.toDrawing(...game.shape(piece).middle);
       grip.grab = [grip.grab[0] - before[0] + after[0], grip.grab[1] - before[1] + after[1]];
       this.show();
@@ -215,7 +239,9 @@
     }
 
     /** @param {PointerEvent} event */
-    cancel(event) { if (this.session.hand.grip?.id === event.pointerId) this.session.cancel(); }
+    cancel(event) {
+      if (this.session.hand.grip?.id === event.pointerId) this.session.cancel();
+    }
   }
 
   /** @type {Fabkit.Play["ARROWS"]} */

@@ -10,7 +10,10 @@
   const SLICE_MS = 6; // a search for a dead end pauses after so long,
   const WATCH_MS = 4000; // and ends after so long
   /** @type {(run: () => void) => void} */
-  const whenIdle = (run) => void ("requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 500 }) : setTimeout(run, 50));
+  const whenIdle = (run) =>
+    void ("requestIdleCallback" in window
+      ? requestIdleCallback(run, { timeout: 500 })
+      : setTimeout(run, 50));
 
   /** @type {Fabkit.Hand} */
   const IDLE = { state: "idle", piece: null, grip: null };
@@ -159,7 +162,9 @@
       if (this.hand.grip) return; // a dragged piece keeps its scale
       const before = game.field;
       game.field = game.computeField(...board.room);
-      const isKept = [...game.placements].every(([piece, { orientation, at }]) => !at || game.isInField(piece, orientation, at));
+      const isKept = [...game.placements].every(
+        ([piece, { orientation, at }]) => !at || game.isInField(piece, orientation, at),
+      );
       if (!isKept) game.field = before;
       else if (String(before) !== String(game.field)) board.frame();
     }
@@ -180,7 +185,13 @@
     name(piece, verdict) {
       const { hue, label } = this.data.pieces[piece];
       const isOnBoard = this.game.placements.get(piece).at !== null;
-      const state = this.game.fixed.has(piece) ? "given" : !isOnBoard ? "tray" : verdict.parked.has(piece) ? "parked" : "board";
+      const state = this.game.fixed.has(piece)
+        ? "given"
+        : !isOnBoard
+          ? "tray"
+          : verdict.parked.has(piece)
+            ? "parked"
+            : "board";
       const values = { colour: this.messages[`hue_${hue}`], piece: label, ...this.place(piece) };
       const problems = state === "given" ? [] : this.problems(piece, verdict);
       return [formatMessage(this.messages[`piece_${state}`], values), ...problems].join(", ");
@@ -196,7 +207,9 @@
       const { ux, vy, halves } = game.grid;
       const steps = [(box[0] + at[0] - game.box[0]) / ux, (game.box[3] - box[3] - at[1]) / vy];
       const format = new Intl.NumberFormat(this.data.language);
-      const [column, row] = steps.map((step) => format.format(1 + Math.floor(step + 1e-9) / halves));
+      const [column, row] = steps.map((step) =>
+        format.format(1 + Math.floor(step + 1e-9) / halves),
+      );
       return { column, row };
     }
 
@@ -204,7 +217,9 @@
      * @type {(piece: number, verdict: Fabkit.Verdict) => string[]} */
     problems(piece, { overlaps, outside, parked, blocking, against }) {
       const others = [...(overlaps.get(piece) ?? [])].map((other) => this.data.pieces[other].id);
-      const messages = others.length ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })] : [];
+      const messages = others.length
+        ? [formatMessage(this.messages.overlaps, { others: others.join(", ") })]
+        : [];
       if (blocking.has(piece)) messages.push(this.messages.blocking);
       else if (outside.has(piece) && !parked.has(piece)) messages.push(this.messages.outside);
       if (against.has(piece)) messages.push(this.messages.against);
@@ -229,7 +244,10 @@
 
     /** @type {(key: string, piece: number) => string} */
     pieceMessage(key, piece) {
-      return formatMessage(this.messages[key], { piece: this.data.pieces[piece].id, ...this.place(piece) });
+      return formatMessage(this.messages[key], {
+        piece: this.data.pieces[piece].id,
+        ...this.place(piece),
+      });
     }
 
     /** Changes the state of the hand, and shows it.
@@ -294,14 +312,19 @@
       this.game.endStep();
       this.become({ state: "idle", piece, grip: null });
       this.raise(piece);
-      this.report(placement.at ? this.placedMessage(piece) : this.pieceMessage("say_tray", piece), piece);
+      this.report(
+        placement.at ? this.placedMessage(piece) : this.pieceMessage("say_tray", piece),
+        piece,
+      );
       this.focus(piece);
     }
 
     /** The movable piece of an element on the board or in the tray, or null.
      * @type {Fabkit.Session["pieceOf"]} */
     pieceOf(target) {
-      const element = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest?.("[data-piece]"));
+      const element = /** @type {HTMLElement | null} */ (
+        /** @type {Element} */ (target).closest?.("[data-piece]")
+      );
       const piece = this.data.pieces.findIndex(({ id }) => id === element?.dataset.piece);
       return this.game.placements.has(piece) && !this.game.fixed.has(piece) ? piece : null;
     }
@@ -316,7 +339,9 @@
     }
 
     /** @param {number} piece */
-    focus(piece) { this.parts(piece).element.focus({ preventScroll: true }); }
+    focus(piece) {
+      this.parts(piece).element.focus({ preventScroll: true });
+    }
 
     /** Draws a piece on top; the focus stays.
      * @param {number} piece */
@@ -330,15 +355,21 @@
 
     /** @param {number} piece */
     placedMessage(piece) {
-      return this.pieceMessage(this.game.evaluate().parked.has(piece) ? "say_parked" : "say_placed", piece);
+      return this.pieceMessage(
+        this.game.evaluate().parked.has(piece) ? "say_parked" : "say_placed",
+        piece,
+      );
     }
 
     /** @type {Fabkit.Session["turn"]} */
-    turn(hand) { this.change("say_turned", (piece) => this.game.turned(piece, hand)); }
+    turn(hand) {
+      this.change("say_turned", (piece) => this.game.turned(piece, hand));
+    }
 
     flip() {
       const { piece } = this.hand;
-      if (piece !== null && !this.game.canFlip(piece)) this.announce(this.pieceMessage("say_no_flip", piece));
+      if (piece !== null && !this.game.canFlip(piece))
+        this.announce(this.pieceMessage("say_no_flip", piece));
       else this.change("say_flipped", (held) => this.game.flipped(held));
     }
 
@@ -379,18 +410,30 @@
     /** The position of a piece in the middle of the board.
      * @type {(piece: number, orientation: number) => Fabkit.Point} */
     middle(piece, orientation) {
-      const { box: [left, bottom, right, top], grid } = this.game;
+      const {
+        box: [left, bottom, right, top],
+        grid,
+      } = this.game;
       const [x, y] = this.game.shape(piece, orientation).middle;
-      return this.game.clampToField(piece, orientation, grid.nearestStep((left + right) / 2 - x, (bottom + top) / 2 - y));
+      return this.game.clampToField(
+        piece,
+        orientation,
+        grid.nearestStep((left + right) / 2 - x, (bottom + top) / 2 - y),
+      );
     }
 
     /** Puts the piece that the keyboard carries down where it is. */
-    putDown() { this.drop(this.game.placements.get(/** @type {number} */ (this.hand.piece))); }
+    putDown() {
+      this.drop(this.game.placements.get(/** @type {number} */ (this.hand.piece)));
+    }
 
     /** Moves the piece that the keyboard carries by one step; returns whether it carries one.
      * @type {Fabkit.Session["step"]} */
     step(right, up) {
-      const { game, hand: { state, piece, grip } } = this;
+      const {
+        game,
+        hand: { state, piece, grip },
+      } = this;
       if (state !== "carried" || grip) return false;
       const { orientation, at } = game.placements.get(piece);
       const next = game.grid.neighbour(/** @type {Fabkit.Point} */ (at), right, up);
@@ -413,7 +456,9 @@
     hint() {
       this.release();
       const { game } = this;
-      const onPiece = Boolean(/** @type {HTMLElement | null} */ (document.activeElement)?.dataset.piece);
+      const onPiece = Boolean(
+        /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.piece,
+      );
       const next = play.nextHint(game);
       if (!next) return this.report(this.messages[next === null ? "say_no_hint" : "say_late"]);
       const { pieces, placement } = next;
@@ -421,10 +466,15 @@
       const [piece] = pieces;
       this.hinted = { pieces, step: isSameHint ? this.hinted.step + 1 : 1, lying: lyingKey(game) };
       this.release(piece);
-      const isTurned = placement && placement.orientation !== game.placements.get(piece).orientation;
+      const isTurned =
+        placement && placement.orientation !== game.placements.get(piece).orientation;
       if (this.hinted.step === 1) {
         game.totals.hints += 1;
-        this.report(placement ? this.pieceMessage("say_next", piece) : this.piecesMessage("say_elsewhere", pieces));
+        this.report(
+          placement
+            ? this.pieceMessage("say_next", piece)
+            : this.piecesMessage("say_elsewhere", pieces),
+        );
       } else if (this.hinted.step === 2 && isTurned) {
         game.place(piece, game.reoriented(piece, placement.orientation));
         this.hinted.lying = lyingKey(game); // it may be parked
@@ -434,7 +484,11 @@
         play.applyHint(game, next);
         game.endStep();
         this.raise(piece);
-        this.report(placement ? this.pieceMessage("say_hint", piece) : this.piecesMessage("say_taken", pieces));
+        this.report(
+          placement
+            ? this.pieceMessage("say_hint", piece)
+            : this.piecesMessage("say_taken", pieces),
+        );
       }
       if (onPiece) this.focus(piece);
     }
@@ -443,7 +497,9 @@
      * @type {(key: string, pieces: number[]) => string} */
     piecesMessage(key, pieces) {
       const ids = pieces.map((piece) => this.data.pieces[piece].id);
-      return formatMessage(this.messages[`${key}_${ids.length === 1 ? "one" : "many"}`], { pieces: ids.join(", ") });
+      return formatMessage(this.messages[`${key}_${ids.length === 1 ? "one" : "many"}`], {
+        pieces: ids.join(", "),
+      });
     }
 
     /** Shows the solution; the challenge then does not count as solved. */
@@ -451,8 +507,10 @@
       this.release();
       const { game } = this;
       game.beginStep();
-      for (const piece of game.entry.pieces) if (!game.fixed.has(piece)) game.adjust(piece, game.inTray(piece));
-      for (let next = play.nextHint(game); next; next = play.nextHint(game)) play.applyHint(game, next);
+      for (const piece of game.entry.pieces)
+        if (!game.fixed.has(piece)) game.adjust(piece, game.inTray(piece));
+      for (let next = play.nextHint(game); next; next = play.nextHint(game))
+        play.applyHint(game, next);
       game.endStep();
       this.report("");
     }
@@ -470,8 +528,12 @@
       this.report(this.messages.say_linked);
     }
 
-    undo() { this.stepHistory("undo", "say_undone"); }
-    redo() { this.stepHistory("redo", "say_redone"); }
+    undo() {
+      this.stepHistory("undo", "say_undone");
+    }
+    redo() {
+      this.stepHistory("redo", "say_redone");
+    }
     /** @type {(which: "undo" | "redo", key: string) => void} */
     stepHistory(which, key) {
       if (this.hand.grip) return;
@@ -490,7 +552,9 @@
   /** What lies on the board, as a text to compare.
    * @param {Fabkit.Game} game */
   const lyingKey = (game) =>
-    [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [`${piece} ${orientation} ${at}`] : [])).join(";");
+    [...game.placements]
+      .flatMap(([piece, { orientation, at }]) => (at ? [`${piece} ${orientation} ${at}`] : []))
+      .join(";");
 
   /** Formats moves and time. */
   play.score = (messages, [moves, ms]) => {

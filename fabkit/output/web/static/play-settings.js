@@ -42,7 +42,10 @@
     get language() {
       const own = (navigator.languages ?? []).map((language) => language.slice(0, 2));
       return /** @type {string} */ (
-        [this.values.language, data.defaultLanguage, ...own, "en"].find((language) => Object.hasOwn(data.translations, String(language))));
+        [this.values.language, data.defaultLanguage, ...own, "en"].find((language) =>
+          Object.hasOwn(data.translations, String(language)),
+        )
+      );
     }
 
     apply() {
@@ -58,12 +61,15 @@
   function localize(language) {
     data.language = root.lang = language;
     Object.assign(data.messages, data.translations[language]);
-    data.entries.forEach((entry, place) => (entry.title = data.titles[language][place] ?? entry.title));
+    data.entries.forEach(
+      (entry, place) => (entry.title = data.titles[language][place] ?? entry.title),
+    );
     /** @param {string} key */
     const text = (key) => formatMessage(data.messages[key], { unit: data.unitMm });
     for (const labelled of document.querySelectorAll("[data-text]")) {
       labelled.textContent = text(labelled.dataset.text);
-      if (labelled.parentElement?.title && !labelled.ariaHidden) labelled.parentElement.title = labelled.textContent;
+      if (labelled.parentElement?.title && !labelled.ariaHidden)
+        labelled.parentElement.title = labelled.textContent;
     }
     for (const labelled of document.querySelectorAll("[data-label]")) {
       labelled.setAttribute("aria-label", text(labelled.dataset.label));
@@ -71,7 +77,11 @@
     }
     for (const labelled of document.querySelectorAll("[data-around]")) {
       const [before, after] = data.messages[labelled.dataset.around].split(/\{\w+\}/);
-      labelled.replaceChildren(before, /** @type {HTMLElement} */ (labelled.querySelector("bdi")), after);
+      labelled.replaceChildren(
+        before,
+        /** @type {HTMLElement} */ (labelled.querySelector("bdi")),
+        after,
+      );
     }
     document.dispatchEvent(new CustomEvent("fabkit:language"));
   }
@@ -90,17 +100,25 @@
         session.cancel();
         this.pinch = { from: touchSpan(event.touches), scale: this.scale };
       });
-      stage.addEventListener("touchmove", (event) => {
-        if (event.touches.length !== 2 || !this.pinch) return;
-        event.preventDefault();
-        const [x, y, far] = touchSpan(event.touches);
-        this.set((this.pinch.scale * far) / this.pinch.from[2], x, y);
-      }, { passive: false });
-      stage.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey) return;
-        event.preventDefault();
-        this.set(this.scale * 2 ** (-event.deltaY / 200), event.clientX, event.clientY);
-      }, { passive: false });
+      stage.addEventListener(
+        "touchmove",
+        (event) => {
+          if (event.touches.length !== 2 || !this.pinch) return;
+          event.preventDefault();
+          const [x, y, far] = touchSpan(event.touches);
+          this.set((this.pinch.scale * far) / this.pinch.from[2], x, y);
+        },
+        { passive: false },
+      );
+      stage.addEventListener(
+        "wheel",
+        (event) => {
+          if (!event.ctrlKey) return;
+          event.preventDefault();
+          this.set(this.scale * 2 ** (-event.deltaY / 200), event.clientX, event.clientY);
+        },
+        { passive: false },
+      );
     }
 
     /** @type {Fabkit.Zoom["step"]} */
@@ -177,8 +195,15 @@
    * @param {number} x
    * @param {number} y */
   function placed(piece, orientation, x, y) {
-    const { group, middle: [mx, my], scale } = framed(piece, orientation);
-    group.setAttribute("transform", `translate(${x} ${y}) scale(${scale}) translate(${-mx} ${-my})`);
+    const {
+      group,
+      middle: [mx, my],
+      scale,
+    } = framed(piece, orientation);
+    group.setAttribute(
+      "transform",
+      `translate(${x} ${y}) scale(${scale}) translate(${-mx} ${-my})`,
+    );
     return group;
   }
 
@@ -204,21 +229,43 @@
       .sort((first, second) => second[1] - first[1] || second[2] - first[2]);
     const { orientations } = data.pieces[piece];
     const over = orientations[0].flip ?? orientations[0].over ?? 0;
-    const { middle: [x, y], scale } = framed(piece, 0);
-    const cells = play.pairs(orientations[0].cells).map((cell) => play.previewGame(data, 1).grid.toDrawing(...cell));
+    const {
+      middle: [x, y],
+      scale,
+    } = framed(piece, 0);
+    const cells = play
+      .pairs(orientations[0].cells)
+      .map((cell) => play.previewGame(data, 1).grid.toDrawing(...cell));
     const [cx, cy] = cells[cells.length - 1];
     const finger = { cx: 56 + (cx - x) * scale, cy: 75 + (cy - y) * scale, r: 15 };
     const kinds = { drag: 0, turn: orientations[0].right, ...(over && { over }) };
-    return /** @type {[keyof typeof ARROWS, number][]} */ (Object.entries(kinds)).map(([kind, orientation]) => {
-      const picture = svg("svg", { viewBox: "0 0 284 150", "aria-hidden": "true", class: kind });
-      const after = placed(piece, orientation, 228, 75);
-      if (kind === "drag") picture.append(svg("rect", { x: 172, y: 19, width: 112, height: 112, rx: 10 }));
-      after.classList.add("after");
-      const arrow = svg("path", { d: ARROWS[kind], class: "arrow" });
-      picture.append(placed(piece, 0, 56, 75), arrow, after, svg("circle", { ...finger, class: "finger" }));
-      return html("li", {}, picture, html("span", {}, data.messages[`how_${kind}`]));
-    });
+    return /** @type {[keyof typeof ARROWS, number][]} */ (Object.entries(kinds)).map(
+      ([kind, orientation]) => {
+        const picture = svg("svg", { viewBox: "0 0 284 150", "aria-hidden": "true", class: kind });
+        const after = placed(piece, orientation, 228, 75);
+        if (kind === "drag")
+          picture.append(svg("rect", { x: 172, y: 19, width: 112, height: 112, rx: 10 }));
+        after.classList.add("after");
+        const arrow = svg("path", { d: ARROWS[kind], class: "arrow" });
+        picture.append(
+          placed(piece, 0, 56, 75),
+          arrow,
+          after,
+          svg("circle", { ...finger, class: "finger" }),
+        );
+        return html("li", {}, picture, html("span", {}, data.messages[`how_${kind}`]));
+      },
+    );
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ Settings, Zoom, fitTray, pieceDrawing, howToSteps }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      Settings,
+      Zoom,
+      fitTray,
+      pieceDrawing,
+      howToSteps,
+    }),
+  );
 })();

@@ -12,7 +12,9 @@
   /** Compresses a document to URL-safe text.
    * @param {object} document */
   async function pack(document) {
-    const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+    const packed = new Blob([JSON.stringify(document)])
+      .stream()
+      .pipeThrough(new CompressionStream("deflate-raw"));
     const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
     const text = window.btoa(String.fromCharCode(...bytes));
     return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -68,43 +70,108 @@
 
   /** The custom challenge of a document; throws when anything is invalid.
    * @type {(data: Fabkit.Data, document: Fabkit.Own) => Fabkit.Entry} */
-  function customEntry(data, { of, mark, halves, flips, pieces, count = pieces.length, cells, given }) {
+  function customEntry(
+    data,
+    { of, mark, halves, flips, pieces, count = pieces.length, cells, given },
+  ) {
     ensure(data.lattice.kinds.every((kind) => kind.parts[halves]) && typeof flips === "boolean");
     ensure(!flips || data.pieces.every((piece) => "flip" in piece.orientations[0]));
     ensure(Array.isArray(pieces) && Array.isArray(cells) && cells.length <= 2 * MOST_CELLS);
-    ensure(cells.every((coordinate) => Number.isInteger(coordinate) && Math.abs(coordinate) <= FARTHEST));
-    const places = data.pieces.map((_, place) => place).filter((place) => pieces.includes(data.pieces[place].id));
+    ensure(
+      cells.every((coordinate) => Number.isInteger(coordinate) && Math.abs(coordinate) <= FARTHEST),
+    );
+    const places = data.pieces
+      .map((_, place) => place)
+      .filter((place) => pieces.includes(data.pieces[place].id));
     ensure(places.length === pieces.length && cells.length && cells.length % 2 === 0);
     const source = play.findEntry(data, of);
     const isSameProblem =
-      source && String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
+      source &&
+      String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
     // Its rules are those of the challenge that it was made from.
-    const { open = 0, minus, blocked, blocks, blockers, clues, clueCount, board } = isSameProblem ? source : {};
+    const {
+      open = 0,
+      minus,
+      blocked,
+      blocks,
+      blockers,
+      clues,
+      clueCount,
+      board,
+    } = isSameProblem ? source : {};
     const hasRules = Boolean(open || minus || clues);
     ensure(mark === undefined || (hasRules && source?.mark === mark)); // another version may have other rules
     const grid = new play.Grid(data.lattice, halves);
     ensure(pairs(cells).every(([x, y]) => grid.kindOf(x, y)));
     const isSome = count < pieces.length;
-    const own = { of, ...(hasRules && { mark: source?.mark }), halves, flips, pieces, ...(isSome && { count }), cells, given };
+    const own = {
+      of,
+      ...(hasRules && { mark: source?.mark }),
+      halves,
+      flips,
+      pieces,
+      ...(isSome && { count }),
+      cells,
+      given,
+    };
     const id = `own-${digest(JSON.stringify([halves, flips, pieces, cells, given, ...(isSome ? [count] : []), ...(hasRules ? [of] : [])]))}`;
     const rings = isSameProblem ? source.rings : grid.ringsOf(pairs(cells));
     /** @type {Fabkit.Entry} */
     const entry = {
-      id, mark: "", own, halves, flips, pieces: places, count, cells, rings, given: [], kind: "own", title: "",
-      open, minus, blocked, blocks, blockers, clues, clueCount, board,
+      id,
+      mark: "",
+      own,
+      halves,
+      flips,
+      pieces: places,
+      count,
+      cells,
+      rings,
+      given: [],
+      kind: "own",
+      title: "",
+      open,
+      minus,
+      blocked,
+      blocks,
+      blockers,
+      clues,
+      clueCount,
+      board,
     };
     const game = new play.Game(data, entry);
     /** @type {(size: (...sizes: number[]) => number) => number} */
-    const covered = (size) => places
-      .map((piece) => size(...game.orientations(piece).slice(0, game.count(piece)).map((turned) => grid.shape(turned).cells.length)))
-      .reduce((sum, count) => sum + count, 0);
+    const covered = (size) =>
+      places
+        .map((piece) =>
+          size(
+            ...game
+              .orientations(piece)
+              .slice(0, game.count(piece))
+              .map((turned) => grid.shape(turned).cells.length),
+          ),
+        )
+        .reduce((sum, count) => sum + count, 0);
     const toCover = game.region.size - open;
-    ensure(game.region.size === cells.length / 2 && covered(Math.max) >= toCover && (isSome || covered(Math.min) <= toCover));
+    ensure(
+      game.region.size === cells.length / 2 &&
+        covered(Math.max) >= toCover &&
+        (isSome || covered(Math.min) <= toCover),
+    );
     play.restorePlacements(game, play.lists(given));
     const { doublyCovered, outside, against } = game.evaluate();
-    entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) => (at ? [[piece, orientation, ...at]] : []));
-    ensure(entry.given.length === given?.length && !doublyCovered.length && !outside.size && !against.size);
-    entry.title = source ? formatMessage(data.messages.own_of, { title: source.title }) : data.messages.own;
+    entry.given = [...game.placements].flatMap(([piece, { orientation, at }]) =>
+      at ? [[piece, orientation, ...at]] : [],
+    );
+    ensure(
+      entry.given.length === given?.length &&
+        !doublyCovered.length &&
+        !outside.size &&
+        !against.size,
+    );
+    entry.title = source
+      ? formatMessage(data.messages.own_of, { title: source.title })
+      : data.messages.own;
     const known = new Set((isSameProblem && source.solution ? source.solution : []).map(String));
     if (source && known.size && entry.given.every((place) => known.has(String(place)))) {
       Object.assign(entry, { solution: source.solution, order: source.order });
@@ -118,9 +185,14 @@
     /** @param {number} piece */
     const name = (piece) => data.pieces[piece].id;
     /** @type {Fabkit.Stored[]} */
-    const given = [...placements].flatMap(([piece, { orientation, at }]) => (at ? [[name(piece), orientation, ...at]] : []));
+    const given = [...placements].flatMap(([piece, { orientation, at }]) =>
+      at ? [[name(piece), orientation, ...at]] : [],
+    );
     const { halves, flips, count, cells, id } = entry;
-    const { of, mark } = entry.own ?? { of: id, ...((entry.open || entry.minus || entry.clues) && { mark: entry.mark }) };
+    const { of, mark } = entry.own ?? {
+      of: id,
+      ...((entry.open || entry.minus || entry.clues) && { mark: entry.mark }),
+    };
     const own = { of, mark, halves, flips, pieces: entry.pieces.map(name), cells, given };
     return count < entry.pieces.length ? { ...own, count } : own;
   }
@@ -141,9 +213,19 @@
   function ask(text, choices, ...more) {
     const label = html("p", { id: "play-ask" }, text);
     const buttons = choices.map(([value, name]) =>
-      html("button", { type: "button", className: "plain", value, onclick: () => dialog.close(value) }, name),
+      html(
+        "button",
+        { type: "button", className: "plain", value, onclick: () => dialog.close(value) },
+        name,
+      ),
     );
-    const dialog = html("dialog", { className: "ask" }, label, ...more, html("div", {}, ...buttons));
+    const dialog = html(
+      "dialog",
+      { className: "ask" },
+      label,
+      ...more,
+      html("div", {}, ...buttons),
+    );
     dialog.setAttribute("aria-labelledby", label.id);
     document.body.append(dialog);
     dialog.showModal();
@@ -162,7 +244,12 @@
     const { data, entry } = game;
     const placements = play.serializePlacements(game);
     const { doublyCovered, outside, against, solved } = game.evaluate();
-    const isStart = placements.some((placement) => placement.length > 2) && !solved && !doublyCovered.length && !outside.size && !against.size;
+    const isStart =
+      placements.some((placement) => placement.length > 2) &&
+      !solved &&
+      !doublyCovered.length &&
+      !outside.size &&
+      !against.size;
     /** @type {Fabkit.Choices} */
     const choices = [["plain", messages.share_plain]];
     if (placements.length) choices.push(["lying", messages.share_lying]);
@@ -191,7 +278,12 @@
       await navigator.clipboard.writeText(value);
       return "say_copied";
     } catch {
-      const field = html("textarea", { readOnly: true, value, rows: shared.url ? 2 : 5, onfocus: () => field.select() });
+      const field = html("textarea", {
+        readOnly: true,
+        value,
+        rows: shared.url ? 2 : 5,
+        onfocus: () => field.select(),
+      });
       field.setAttribute("aria-labelledby", "play-ask");
       await ask(messages.share_field, [["", messages.close]], field);
       return "say_not_copied";
@@ -211,9 +303,20 @@
   function openFile(take) {
     const input = html("input", { type: "file", accept: ".json,application/json" });
     input.addEventListener("change", async () =>
-      take(await /** @type {FileList} */ (input.files)[0].text().catch(() => undefined)));
+      take(await /** @type {FileList} */ (input.files)[0].text().catch(() => undefined)),
+    );
     input.click();
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({ parseLink, ask, share, deliver, saveFile, openFile }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      parseLink,
+      ask,
+      share,
+      deliver,
+      saveFile,
+      openFile,
+    }),
+  );
 })();

@@ -15,7 +15,8 @@
     const options = [];
     const cells = pairs(entry.cells).filter(([x, y]) => numbers.has(key(x, y)));
     for (const piece of free) {
-      const wanted = (entry.clues ?? []).filter((clue) => clue.piece === piece)
+      const wanted = (entry.clues ?? [])
+        .filter((clue) => clue.piece === piece)
         .flatMap(({ spots }) => spots.flatMap((spot) => pairs(spot[3]).map(([x, y]) => key(x, y))));
       for (let orientation = 0; orientation < game.count(piece); orientation++) {
         const shape = game.shape(piece, orientation).cells;
@@ -26,10 +27,14 @@
           if (!grid.isStep(...at)) continue;
           const keys = shape.map(([dx, dy]) => key(dx + at[0], dy + at[1]));
           const covered = keys.map((place) => numbers.get(place));
-          if (covered.includes(undefined) || !wanted.every((place) => keys.includes(place))) continue;
+          if (covered.includes(undefined) || !wanted.every((place) => keys.includes(place)))
+            continue;
           const placement = { orientation, at };
-          const isAgainst = game.clues.size && game.cells(piece, placement).some((cell) => game.contradicts(piece, placement, cell));
-          if (!isAgainst) options.push({ piece, orientation, at, cells: /** @type {number[]} */ (covered) });
+          const isAgainst =
+            game.clues.size &&
+            game.cells(piece, placement).some((cell) => game.contradicts(piece, placement, cell));
+          if (!isAgainst)
+            options.push({ piece, orientation, at, cells: /** @type {number[]} */ (covered) });
         }
       }
     }
@@ -40,8 +45,14 @@
    * @type {Fabkit.Play["searchWith"]} */
   function searchWith(game, kept) {
     const { entry } = game;
-    const taken = new Set([...kept].flatMap(([piece, placement]) => game.cells(piece, placement)).map(([x, y]) => key(x, y)));
-    const bare = pairs(entry.cells).map(([x, y]) => key(x, y)).filter((place) => !taken.has(place));
+    const taken = new Set(
+      [...kept]
+        .flatMap(([piece, placement]) => game.cells(piece, placement))
+        .map(([x, y]) => key(x, y)),
+    );
+    const bare = pairs(entry.cells)
+      .map(([x, y]) => key(x, y))
+      .filter((place) => !taken.has(place));
     const numbers = new Map(bare.map((place, number) => [place, number]));
     const free = entry.pieces.filter((piece) => !kept.has(piece));
     // Each cell must be covered if none stays open, each piece used if none stays in the tray.
@@ -86,7 +97,7 @@
       for (let level = levels.at(-1); level; level = levels.at(-1)) {
         if (level.option >= 0) mark(level.option, -1);
         level.option = level.others.shift() ?? -1;
-        if (level.option >= 0) return mark(level.option, 1), true;
+        if (level.option >= 0) return (mark(level.option, 1), true);
         levels.pop();
       }
       return false;
@@ -102,10 +113,20 @@
         if (!advance()) return null;
         if (tries % TRIES_PER_LOOK === 0 && performance.now() > end) return undefined;
       }
-      const lies = [...kept].map(([piece, { orientation, at }]) => [piece, orientation, .../** @type {Fabkit.Point} */ (at)]);
+      const lies = [...kept].map(([piece, { orientation, at }]) => [
+        piece,
+        orientation,
+        .../** @type {Fabkit.Point} */ (at),
+      ]);
       const added = levels.map(({ option }) => options[option]);
-      const solution = [...lies, ...added.map(({ piece, orientation, at }) => [piece, orientation, ...at])];
-      return { solution: /** @type {Fabkit.Lying[]} */ (solution), order: added.map(({ piece }) => piece) };
+      const solution = [
+        ...lies,
+        ...added.map(({ piece, orientation, at }) => [piece, orientation, ...at]),
+      ];
+      return {
+        solution: /** @type {Fabkit.Lying[]} */ (solution),
+        order: added.map(({ piece }) => piece),
+      };
     };
   }
 

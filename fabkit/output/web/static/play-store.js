@@ -94,16 +94,28 @@
         this.boards.set(name, [hints, lists(pieces), ...counts.filter(isCount)]);
       }
       for (const [date, name, hints, moves, ms] of namedLists(document.days)) {
-        const isResult = /^\d{4}-\d\d-\d\d$/.test(date) && typeof name === "string" && [hints, moves, ms].every(isCount);
+        const isResult =
+          /^\d{4}-\d\d-\d\d$/.test(date) &&
+          typeof name === "string" &&
+          [hints, moves, ms].every(isCount);
         if (isResult) this.noteDay(date, [name, hints, moves, ms]);
       }
     }
 
     /** All progress as a document. */
     get document() {
-      const [boards, best, days] = [this.boards, this.best, this.days].map(
-        (all) => [...all].map(([name, numbers]) => [name, ...numbers]));
-      return { schema: SCHEMA, open: this.open, tally: this.tally(this.entries), solved: [...this.solved], best, boards, days };
+      const [boards, best, days] = [this.boards, this.best, this.days].map((all) =>
+        [...all].map(([name, numbers]) => [name, ...numbers]),
+      );
+      return {
+        schema: SCHEMA,
+        open: this.open,
+        tally: this.tally(this.entries),
+        solved: [...this.solved],
+        best,
+        boards,
+        days,
+      };
     }
 
     /** The number of solved challenges, and of all that may have a solution.
@@ -118,7 +130,8 @@
     importProgress(text, game) {
       const imported = parseJson(text);
       if (imported?.schema > SCHEMA) return "say_import_newer";
-      if (imported?.schema !== SCHEMA || `fabkit/${imported.set}` !== this.key) return "say_import_bad";
+      if (imported?.schema !== SCHEMA || `fabkit/${imported.set}` !== this.key)
+        return "say_import_bad";
       this.write(game, imported);
       return this.isPersistent ? "say_imported" : "unkept";
     }
@@ -135,7 +148,9 @@
     }
 
     /** @type {Fabkit.Store["isSolved"]} */
-    isSolved(entry) { return this.solved.has(storageKey(entry)); }
+    isSolved(entry) {
+      return this.solved.has(storageKey(entry));
+    }
 
     /** Records a solved challenge with its fewest hints.
      * @param {string} name
@@ -172,7 +187,9 @@
 
     /** The fewest moves and the shortest time of a challenge, or undefined.
      * @type {Fabkit.Store["bestOf"]} */
-    bestOf(name) { return this.best.get(typeof name === "string" ? name : storageKey(name)); }
+    bestOf(name) {
+      return this.best.get(typeof name === "string" ? name : storageKey(name));
+    }
 
     /** Saves the placements of a challenge, and whether it is solved.
      * @type {Fabkit.Store["save"]} */
@@ -186,7 +203,8 @@
       if (solved && !shown) {
         this.noteSolved(name, hints);
         // Older versions did not count: some placed pieces may lack their moves.
-        if (!hints && moves >= game.placements.size - game.fixed.size) this.noteBest(name, moves, ms);
+        if (!hints && moves >= game.placements.size - game.fixed.size)
+          this.noteBest(name, moves, ms);
       }
       this.write(game);
     }
@@ -194,7 +212,9 @@
     /** Restores the placements and counters of a challenge.
      * @type {Fabkit.Store["restore"]} */
     restore(game) {
-      const [hints, pieces, moves = 0, ms = 0, shown = 0] = this.boards.get(storageKey(game.entry)) ?? [0, []];
+      const [hints, pieces, moves = 0, ms = 0, shown = 0] = this.boards.get(
+        storageKey(game.entry),
+      ) ?? [0, []];
       game.totals = { hints, moves, ms, shown };
       restorePlacements(game, pieces);
     }
@@ -205,7 +225,11 @@
   function serializePlacements(game) {
     return [...game.placements]
       .filter(([piece, { orientation, at }]) => !game.fixed.has(piece) && (at || orientation))
-      .map(([piece, { orientation, at }]) => [game.data.pieces[piece].id, orientation, ...(at ?? [])]);
+      .map(([piece, { orientation, at }]) => [
+        game.data.pieces[piece].id,
+        orientation,
+        ...(at ?? []),
+      ]);
   }
 
   /** Places the pieces of such a list as part of the current step; invalid ones are skipped.
@@ -216,7 +240,10 @@
       const known = game.placements.has(piece) && !game.fixed.has(piece) && isCount(orientation);
       if (!known || orientation >= game.count(piece)) continue;
       const at = /** @type {Fabkit.Point} */ ([x, y]);
-      const lies = at.every(Number.isInteger) && game.grid.isStep(...at) && game.isInField(piece, orientation, at);
+      const lies =
+        at.every(Number.isInteger) &&
+        game.grid.isStep(...at) &&
+        game.isInField(piece, orientation, at);
       game.adjust(piece, { orientation, at: lies ? at : null });
     }
   }
@@ -231,7 +258,15 @@
   /** @param {any} value */
   const isCount = (value) => Number.isInteger(value) && value >= 0;
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    Store, readItem, writeItem, serializePlacements, restorePlacements, lists,
-  }));
+  Object.assign(
+    play,
+    /** @satisfies {Partial<Fabkit.Play>} */ ({
+      Store,
+      readItem,
+      writeItem,
+      serializePlacements,
+      restorePlacements,
+      lists,
+    }),
+  );
 })();

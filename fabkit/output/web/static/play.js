@@ -14,18 +14,35 @@
       this.messages = data.messages;
       this.settings = new play.Settings();
       // After the message on what was done.
-      this.store = new play.Store(data.name, data.entries, () => window.setTimeout(() => this.announce(this.messages.unkept)));
+      this.store = new play.Store(data.name, data.entries, () =>
+        window.setTimeout(() => this.announce(this.messages.unkept)),
+      );
       /** @type {Fabkit.Entry} */
       this.entry; // set by `open`
-      this.challenges = new play.ChallengeList(data, this.store, {
-        list: find("list"), kind: find("kind"), unsolved: find("unsolved"), nothing: find("nothing"), tally: find("tally"),
-      }, (entry) => this.go(entry));
+      this.challenges = new play.ChallengeList(
+        data,
+        this.store,
+        {
+          list: find("list"),
+          kind: find("kind"),
+          unsolved: find("unsolved"),
+          nothing: find("nothing"),
+          tally: find("tally"),
+        },
+        (entry) => this.go(entry),
+      );
       this.month = new play.MonthView(data, this.store, {
-        title: find("month"), grid: find("month-grid"), total: find("month-total"), earlier: find("earlier"), later: find("later"),
+        title: find("month"),
+        grid: find("month-grid"),
+        total: find("month-total"),
+        earlier: find("earlier"),
+        later: find("later"),
       });
       const elements = { board: find("board"), tray: find("tray") };
       this.session = new play.Session(data, this.store, elements, {
-        announce: (text) => this.announce(text), changed: (verdict) => this.changed(verdict), ticked: () => this.count(),
+        announce: (text) => this.announce(text),
+        changed: (verdict) => this.changed(verdict),
+        ticked: () => this.count(),
       });
       /** What the buttons do, by the names in their attribute.
        * @type {Record<string, () => void | Promise<void>>} */
@@ -36,7 +53,9 @@
         solve: () => this.confirmReveal(() => this.session.solve()),
         print: () => window.print(),
         full: () =>
-          document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(),
+          document.fullscreenElement
+            ? document.exitFullscreen()
+            : document.documentElement.requestFullscreen(),
         larger: () => this.zoom.step(4 / 3),
         smaller: () => this.zoom.step(3 / 4),
         help: () => this.help(),
@@ -68,8 +87,12 @@
           if (key) this.announce(this.messages[key]);
         },
         save: () => play.saveFile(this.store, data),
-        load: () => play.openFile((text) =>
-          text === undefined ? this.announce(this.messages.say_unreadable) : this.importProgress(text)),
+        load: () =>
+          play.openFile((text) =>
+            text === undefined
+              ? this.announce(this.messages.say_unreadable)
+              : this.importProgress(text),
+          ),
       };
       for (const name of /** @type {const} */ (["flip", "hint", "undo", "redo", "reset"])) {
         this.actions[name] = () => this.session[name]();
@@ -81,7 +104,9 @@
           done?.catch(() => this.announce(this.messages.say_failed));
         });
       }
-      for (const button of document.querySelectorAll("[data-do=next], [data-do=previous], [data-do=onward]")) {
+      for (const button of document.querySelectorAll(
+        "[data-do=next], [data-do=previous], [data-do=onward]",
+      )) {
         button.hidden = data.entries.length < 2 && !data.families.length;
       }
       find("list").addEventListener("click", (event) => this.choose(event));
@@ -106,9 +131,13 @@
         this.describe();
         this.session.update();
       });
-      window.addEventListener("hashchange", () => { this.opened = this.openLink(); });
+      window.addEventListener("hashchange", () => {
+        this.opened = this.openLink();
+      });
       const { hash } = window.location;
-      const named = data.entries.find(({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`);
+      const named = data.entries.find(
+        ({ id }) => hash === `#${id}` || hash === `#${encodeURIComponent(id)}`,
+      );
       const { today } = this.challenges;
       const last = play.findEntry(data, this.store.open);
       const isDated = last?.family && last.family === today.family; // a calendar opens on today
@@ -119,14 +148,17 @@
     }
 
     /** @param {string} text */
-    announce(text) { find("say").textContent = text; }
+    announce(text) {
+      find("say").textContent = text;
+    }
 
     /** Hides what set or browser do not support, and sets up dialog, menu and keys. */
     setUp() {
       const { data } = this;
       const over = Boolean(data.ball) || data.entries.some((entry) => entry.flips);
       /** @type {HTMLElement} */ (document.querySelector("tr.over")).hidden = !over;
-      /** @type {HTMLElement} */ (document.querySelector("[data-do=full]")).hidden = !document.fullscreenEnabled;
+      /** @type {HTMLElement} */ (document.querySelector("[data-do=full]")).hidden =
+        !document.fullscreenEnabled;
       const deadEnd = find("dead-end");
       deadEnd.checked = this.settings.values.deadEnd === true;
       this.session.tellDeadEnds(deadEnd.checked);
@@ -134,15 +166,23 @@
         this.settings.set("deadEnd", deadEnd.checked);
         this.session.tellDeadEnds(deadEnd.checked);
       });
-      find("how").addEventListener("click", ({ target }) =>
-        /** @type {Element} */ (target).closest("details") || find("how").close());
-      find("menu").addEventListener("click", ({ target }) =>
-        /** @type {Element} */ (target).closest(".item") && find("menu").hidePopover());
+      find("how").addEventListener(
+        "click",
+        ({ target }) => /** @type {Element} */ (target).closest("details") || find("how").close(),
+      );
+      find("menu").addEventListener(
+        "click",
+        ({ target }) =>
+          /** @type {Element} */ (target).closest(".item") && find("menu").hidePopover(),
+      );
       document.addEventListener("keydown", (event) => {
-        const factor = /** @type {Record<string, number>} */ ({ "+": 4 / 3, "-": 3 / 4 })[event.key];
+        const factor = /** @type {Record<string, number>} */ ({ "+": 4 / 3, "-": 3 / 4 })[
+          event.key
+        ];
         const target = /** @type {Element} */ (event.target);
         const isHere = target === document.body || find("game").contains(target);
-        if (factor && isHere && !event.ctrlKey && !event.metaKey && !event.altKey) this.zoom.step(factor);
+        if (factor && isHere && !event.ctrlKey && !event.metaKey && !event.altKey)
+          this.zoom.step(factor);
       });
     }
 
@@ -174,7 +214,8 @@
       if (hash.length < 2 || document.getElementById(hash.slice(1))) return;
       const link = await play.parseLink(this.data, hash).catch((error) => String(error.message));
       if (hash !== window.location.hash) return;
-      if (typeof link === "string") return this.announce(this.messages[link] ?? this.messages.say_no_link);
+      if (typeof link === "string")
+        return this.announce(this.messages[link] ?? this.messages.say_no_link);
       if (link.entry.id !== this.entry.id) this.open(link.entry);
       if (link.placements.length) this.session.loadPlacements(link.placements);
       window.history.replaceState(null, "", link.hash);
@@ -187,7 +228,10 @@
       const { counts } = this.session.game;
       const isKnown = this.session.isSolved || counts.shown > 0;
       /** @type {Fabkit.Choices} */
-      const choices = [["", messages.cancel], ["show", messages.do_solve]];
+      const choices = [
+        ["", messages.cancel],
+        ["show", messages.do_solve],
+      ];
       if (!isKnown && !(await play.ask(messages.solve_ask, choices))) return;
       if (!isKnown) this.session.game.totals.shown += 1;
       show();
@@ -198,7 +242,10 @@
     importProgress(text) {
       const { game } = this.session;
       this.announce(this.messages[this.store.importProgress(text, game)]);
-      if (!game.past.length && ![...game.placements].some(([piece, { at }]) => at && !game.fixed.has(piece))) {
+      if (
+        !game.past.length &&
+        ![...game.placements].some(([piece, { at }]) => at && !game.fixed.has(piece))
+      ) {
         this.session.open(this.entry);
       }
       this.challenges.update(this.entry);
@@ -208,7 +255,9 @@
     showDays() {
       const now = new Date();
       find("days-title").replaceChildren(html("bdi", {}, this.challenges.today.title));
-      find("days-date").textContent = new Intl.DateTimeFormat(this.data.language, { dateStyle: "full" }).format(now);
+      find("days-date").textContent = new Intl.DateTimeFormat(this.data.language, {
+        dateStyle: "full",
+      }).format(now);
       this.month.show(find("days").open ? this.month.first : now);
       if (!find("days").open) find("days").showModal();
     }
@@ -223,13 +272,23 @@
     }
 
     async shareResult() {
-      const { data, messages, store, challenges: { today } } = this;
+      const {
+        data,
+        messages,
+        store,
+        challenges: { today },
+      } = this;
       const text = play.resultText(data, store, today, new Date());
       if (!text) return;
       const isOnline = window.location.protocol.startsWith("http");
-      const link = isOnline ? [`${window.location.href.split("#")[0]}#${encodeURIComponent(today.id)}`] : [];
+      const link = isOnline
+        ? [`${window.location.href.split("#")[0]}#${encodeURIComponent(today.id)}`]
+        : [];
       find("days").close(); // what is announced is outside
-      const key = await play.deliver(messages, { title: data.title, text: [text, ...link].join("\n") });
+      const key = await play.deliver(messages, {
+        title: data.title,
+        text: [text, ...link].join("\n"),
+      });
       if (key) this.announce(messages[key]);
     }
 
@@ -248,9 +307,14 @@
       const best = this.store.bestOf(this.entry);
       const mine = shown ? "" : play.score(this.messages, [moves, ms]);
       const isBest = !hints && !shown && String(best) === String([moves, ms]);
-      const all = best && play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
+      const all =
+        best && play.formatMessage(this.messages.best, { score: play.score(this.messages, best) });
       const days = this.entry === this.challenges.today && play.streak(this.store.days, new Date());
-      const texts = [mine, days && play.formatCount(this.messages, "streak", days), isBest ? this.messages.best_now : all];
+      const texts = [
+        mine,
+        days && play.formatCount(this.messages, "streak", days),
+        isBest ? this.messages.best_now : all,
+      ];
       return texts.filter(Boolean).join(" · ");
     }
 
@@ -300,7 +364,8 @@
       find("facts").replaceChildren(...this.facts(entry));
       find("clues").replaceChildren(...this.clueTexts(entry).map((text) => html("li", {}, text)));
       this.announce("");
-      /** @type {HTMLElement} */ (document.querySelector(".tool[data-do=flip]")).hidden = !this.data.ball && !entry.flips;
+      /** @type {HTMLElement} */ (document.querySelector(".tool[data-do=flip]")).hidden =
+        !this.data.ball && !entry.flips;
       this.print(entry);
     }
 
@@ -342,24 +407,41 @@
     clueTexts(entry) {
       const { messages, pieces } = this.data;
       return (entry.clues ?? []).flatMap(({ piece, colour, look, spots }) => {
-        const named = piece === undefined ? pieces.filter((known) => known.colour === colour) : [pieces[piece]];
-        const what = named.length ? [play.formatMessage(messages.clue_piece, { pieces: named.map(({ id }) => id).join(", ") })] : [];
+        const named =
+          piece === undefined ? pieces.filter((known) => known.colour === colour) : [pieces[piece]];
+        const what = named.length
+          ? [
+              play.formatMessage(messages.clue_piece, {
+                pieces: named.map(({ id }) => id).join(", "),
+              }),
+            ]
+          : [];
         if (look) what.push(messages[look.startsWith("#") ? "clue_colour" : `clue_${look}`]);
-        return spots.map(([, , , , row, column]) => play.formatMessage(messages.clue_at, { column, row, what: what.join(", ") }));
+        return spots.map(([, , , , row, column]) =>
+          play.formatMessage(messages.clue_at, { column, row, what: what.join(", ") }),
+        );
       });
     }
 
     /** @param {Fabkit.Verdict} verdict */
     changed(verdict) {
-      const { game, hand: { piece: selected } } = this.session;
+      const {
+        game,
+        hand: { piece: selected },
+      } = this.session;
       const isHeld = selected !== null;
       const isKnown = Boolean(this.entry.solution);
       /** @type {Record<string, boolean>} */
       const able = {
-        left: isHeld, right: isHeld, flip: isHeld && game.canFlip(selected),
+        left: isHeld,
+        right: isHeld,
+        flip: isHeld && game.canFlip(selected),
         tray: isHeld && Boolean(game.placements.get(selected).at),
-        hint: this.entry.status !== "impossible" && !verdict.solved, solve: isKnown && !verdict.solved, solution: isKnown,
-        undo: game.past.length > 0, redo: game.future.length > 0,
+        hint: this.entry.status !== "impossible" && !verdict.solved,
+        solve: isKnown && !verdict.solved,
+        solution: isKnown,
+        undo: game.past.length > 0,
+        redo: game.future.length > 0,
       };
       for (const button of document.querySelectorAll("[data-do]")) {
         const { do: name } = button.dataset;
@@ -376,7 +458,11 @@
     /** Notes that today's challenge was solved just now, if that is so.
      * @param {boolean} solved */
     noteDay(solved) {
-      const { challenges, entry, session: { game } } = this;
+      const {
+        challenges,
+        entry,
+        session: { game },
+      } = this;
       if (solved && !this.wasSolved && !game.counts.shown) {
         this.checkDate();
         if (entry === challenges.today) this.store.saveDay(play.dateKey(new Date()), game);
@@ -396,9 +482,13 @@
       drawing.id = "play-print-region";
       drawing.classList.toggle("shrunk", !fits);
       find("print-region").replaceWith(drawing);
-      for (const side of ["width", "height"]) drawing.setAttribute(side, `${drawing.getAttribute(side)}mm`);
+      for (const side of ["width", "height"])
+        drawing.setAttribute(side, `${drawing.getAttribute(side)}mm`);
       const unit = new Intl.NumberFormat(language).format(unitMm);
-      find("print-scale").textContent = play.formatMessage(messages[fits ? "print_true" : "print_small"], { unit });
+      find("print-scale").textContent = play.formatMessage(
+        messages[fits ? "print_true" : "print_small"],
+        { unit },
+      );
       find("print-bar").hidden = !fits;
       find("print-title").replaceChildren(html("bdi", {}, entry.title));
       const given = new Set(entry.given.map(([piece]) => piece));
@@ -411,8 +501,12 @@
    * the tray may be drawn smaller.
    * @type {[part: string, split: string, isSmaller: boolean][]} */
   const PARTS = [
-    ["60dvh", "2.2fr", false], ["56dvh", "1.9fr", false], ["53dvh", "1.6fr", false], ["50dvh", "1.3fr", false],
-    ["50dvh", "1.6fr", true], ["40dvh", "1fr", true],
+    ["60dvh", "2.2fr", false],
+    ["56dvh", "1.9fr", false],
+    ["53dvh", "1.6fr", false],
+    ["50dvh", "1.3fr", false],
+    ["50dvh", "1.6fr", true],
+    ["40dvh", "1fr", true],
   ];
   /** The area that A4 and Letter both leave beside the texts. */
   const PRINT_MM = [186, 170];

@@ -12,8 +12,14 @@
       const [all, pieces] = [Number(numbers.challenges), Number(numbers.pieces)];
       const progress = play.readItem(`fabkit/${set}`);
       // Older pages have stored no tally.
-      const [solved, count] = progress?.tally ?? [Math.min(progress?.solved?.length ?? 0, all), all];
-      const facts = [play.formatCount(messages, "site", all), play.formatCount(messages, "pieces", pieces)];
+      const [solved, count] = progress?.tally ?? [
+        Math.min(progress?.solved?.length ?? 0, all),
+        all,
+      ];
+      const facts = [
+        play.formatCount(messages, "site", all),
+        play.formatCount(messages, "pieces", pieces),
+      ];
       if (solved > 0) facts[0] = play.formatMessage(messages.tally, { solved, count });
       /** @type {HTMLElement} */ (card.querySelector("p")).textContent = facts.join(" · ");
     }

@@ -34,7 +34,8 @@
   /** @param {number} share */
   const smoothstep = (share) => share * share * (3 - 2 * share);
   /** The initial direction to the viewer. */
-  const front = () => new Vector3().setFromSphericalCoords(1, radians(90 - ELEVATION), radians(AZIMUTH));
+  const front = () =>
+    new Vector3().setFromSphericalCoords(1, radians(90 - ELEVATION), radians(AZIMUTH));
   const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   /** Decodes the parts of a mesh; the encoder documents the format.
@@ -96,8 +97,12 @@
     _add(color, geometry) {
       // Plastic: not metallic, half glossy.
       const material = new three.MeshStandardMaterial({
-        color, metalness: 0, roughness: 0.6,
-        polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+        color,
+        metalness: 0,
+        roughness: 0.6,
+        polygonOffset: true,
+        polygonOffsetFactor: 1,
+        polygonOffsetUnits: 1,
       });
       const mesh = new three.Mesh(geometry, material);
       mesh.castShadow = mesh.receiveShadow = true;
@@ -113,8 +118,17 @@
     setFaint(isFaint) {
       this.holder.traverse((object) => {
         const { material } = /** @type {Fabkit.Mesh} */ (object);
-        if (!material || !("isMeshStandardMaterial" in material) || material.transparent === isFaint) return;
-        Object.assign(material, { transparent: isFaint, opacity: isFaint ? FAINT : 1, needsUpdate: true });
+        if (
+          !material ||
+          !("isMeshStandardMaterial" in material) ||
+          material.transparent === isFaint
+        )
+          return;
+        Object.assign(material, {
+          transparent: isFaint,
+          opacity: isFaint ? FAINT : 1,
+          needsUpdate: true,
+        });
       });
     }
 
@@ -130,7 +144,9 @@
     /** The target matrix, exploded by a share from 0 to 1.
      * @param {number} apart */
     target(apart) {
-      return new Matrix4().makeTranslation(this.offset.clone().multiplyScalar(apart)).multiply(this.at);
+      return new Matrix4()
+        .makeTranslation(this.offset.clone().multiplyScalar(apart))
+        .multiply(this.at);
     }
 
     /** Moves it a share of the way from its origin to its target.
@@ -150,7 +166,9 @@
 
     /** The bounding box, exploded by a share.
      * @param {number} apart */
-    boundsAt(apart) { return this.box.clone().applyMatrix4(this.target(apart)); }
+    boundsAt(apart) {
+      return this.box.clone().applyMatrix4(this.target(apart));
+    }
   }
 
   /** @param {Fabkit.Box3[]} boxes */
@@ -187,7 +205,11 @@
         rows[rows.length - 1].push(item);
         right += item.size[0] + gap;
       }
-      return group(rows.map((row) => group(row, 0, gap)), 1, gap);
+      return group(
+        rows.map((row) => group(row, 0, gap)),
+        1,
+        gap,
+      );
     });
   }
 
@@ -293,7 +315,9 @@
     }
 
     /** @type {Fabkit.Scene["has"]} */
-    has(id) { return this.parts.has(id); }
+    has(id) {
+      return this.parts.has(id);
+    }
 
     /** The ratio of width to depth with which a flat layout fills the image. */
     get proportion() {
@@ -306,10 +330,12 @@
     /** Lays out pieces in rows, and others beside or before them, all with their lowest points at 0.
      * @type {Fabkit.Scene["rows"]} */
     rows(pieces, others) {
-      const [items, more] = [pieces, others].map((ids) => ids.map((id) => {
-        const { min, max } = this.parts.get(id).box;
-        return { id, min, size: [max.x - min.x, max.y - min.y] };
-      }));
+      const [items, more] = [pieces, others].map((ids) =>
+        ids.map((id) => {
+          const { min, max } = this.parts.get(id).box;
+          return { id, min, size: [max.x - min.x, max.y - min.y] };
+        }),
+      );
       const gap = 0.16 * Math.max(...items.flatMap((item) => item.size));
       /** @type {{ layout: Group, room: number } | null} */
       let best = null;
@@ -323,11 +349,13 @@
         }
       }
       const { layout } = /** @type {NonNullable<typeof best>} */ (best);
-      return new Map([...positions(layout, [0, 0])].map(([{ id, min, size }, [x, y]]) => {
-        /** @type {[number, number, number]} */
-        const shift = [x - size[0] / 2 - min.x, y - size[1] / 2 - min.y, -min.z];
-        return [id, new Matrix4().makeTranslation(...shift).toArray()];
-      }));
+      return new Map(
+        [...positions(layout, [0, 0])].map(([{ id, min, size }, [x, y]]) => {
+          /** @type {[number, number, number]} */
+          const shift = [x - size[0] / 2 - min.x, y - size[1] / 2 - min.y, -min.z];
+          return [id, new Matrix4().makeTranslation(...shift).toArray()];
+        }),
+      );
     }
 
     /** Shows exactly the parts with places, matrices by id; `parting` ones can be exploded. With `moving`
@@ -367,7 +395,9 @@
      * was.
      * @param {boolean} [keeping] */
     _arrange(keeping = false) {
-      const [together, apart] = [0, 1].map((share) => unionOf(this._shown.map((part) => part.boundsAt(share))));
+      const [together, apart] = [0, 1].map((share) =>
+        unionOf(this._shown.map((part) => part.boundsAt(share))),
+      );
       const { z } = together.min;
       const reach = together.union(apart).getSize(new Vector3()).length() || 1;
       const middle = together.getCenter(new Vector3());
@@ -412,7 +442,9 @@
       const tall = Math.tan(radians(VIEW_ANGLE) / 2) * (1 - 2 * MARGIN);
       // The nearest position that shows every corner, horizontally and vertically.
       const fits = [tall * this._camera.aspect, tall].map((slope, axis) => {
-        const [more, less] = [1, -1].map((to) => Math.max(...seen.map((at) => at[2] * slope + to * at[axis])));
+        const [more, less] = [1, -1].map((to) =>
+          Math.max(...seen.map((at) => at[2] * slope + to * at[axis])),
+        );
         return { middle: (more - less) / 2, height: (more + less) / (2 * slope) };
       });
       const height = Math.max(fits[0].height, fits[1].height);
@@ -427,7 +459,9 @@
       this.invalidate();
     }
 
-    get _shown() { return [...this.parts.values()].filter((part) => part.holder.visible); }
+    get _shown() {
+      return [...this.parts.values()].filter((part) => part.holder.visible);
+    }
 
     /** Rotates the view by degrees, around the vertical and up or down.
      * @type {Fabkit.Scene["turn"]} */
@@ -520,7 +554,8 @@
       const sync = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();
       const look = () => {
-        if (sync && gl.clientWaitSync(sync, 0, 0) === gl.TIMEOUT_EXPIRED) return setTimeout(look, POLL_MS);
+        if (sync && gl.clientWaitSync(sync, 0, 0) === gl.TIMEOUT_EXPIRED)
+          return setTimeout(look, POLL_MS);
         if (sync) gl.deleteSync(sync);
         return action();
       };
@@ -535,7 +570,9 @@
 
     /** Whether nothing moves and the image is up to date. */
     get resting() {
-      return !(this._waiting || this._isRendering || this._frame || this._timer) && this._begin === null;
+      return (
+        !(this._waiting || this._isRendering || this._frame || this._timer) && this._begin === null
+      );
     }
   }
 

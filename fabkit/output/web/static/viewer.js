@@ -38,7 +38,12 @@
   function boardOf({ cells, minus = [], halves }) {
     const boards = halves === 1 ? Object.entries(window.FABKIT_MODELS.boards) : [];
     /** @param {Fabkit.Flat} flat */
-    const sorted = (flat) => play.pairs(flat).map(([x, y]) => play.key(x, y)).sort((a, b) => a - b).join();
+    const sorted = (flat) =>
+      play
+        .pairs(flat)
+        .map(([x, y]) => play.key(x, y))
+        .sort((a, b) => a - b)
+        .join();
     const whole = sorted([...cells, ...minus]);
     return boards.find(([, board]) => sorted(board.cells) === whole);
   }
@@ -88,7 +93,8 @@
   function inRows(stage, entry) {
     const { pieces, boards, lids } = window.FABKIT_MODELS;
     const board = entry && boardOf(entry);
-    const used = entry?.pieces.map((place) => window.FABKIT.pieces[place].id) ?? Object.keys(pieces);
+    const used =
+      entry?.pieces.map((place) => window.FABKIT.pieces[place].id) ?? Object.keys(pieces);
     const others = entry ? (board ? [board[0]] : []) : Object.keys({ ...boards, ...lids });
     return stage.rows(used, others);
   }
@@ -130,7 +136,9 @@
     slider.disabled = !solution;
     stage.apart = solution ? share() : 0;
     const places = entry && solution ? assembled(stage, entry, solution) : inRows(stage, entry);
-    const parting = [...places.keys()].filter((id) => solution && id in window.FABKIT_MODELS.pieces);
+    const parting = [...places.keys()].filter(
+      (id) => solution && id in window.FABKIT_MODELS.pieces,
+    );
     stage.show(places, parting, moving);
     const names = { title: window.FABKIT.title, challenge: entry?.title };
     const key = solution ? "view_solution" : entry ? "view_entry" : "view_pieces";
@@ -143,7 +151,8 @@
 
   /** Translates the fixed texts. */
   function updateLabels() {
-    keys.textContent = messages[matchMedia("(pointer: coarse)").matches ? "view_touch" : "view_keys"];
+    keys.textContent =
+      messages[matchMedia("(pointer: coarse)").matches ? "view_touch" : "view_keys"];
     canvas.setAttribute("aria-label", text("view_pieces", { title: window.FABKIT.title }));
     show(false);
   }
@@ -173,11 +182,14 @@
     document.addEventListener(`fabkit:${kind}`, ({ detail }) => onRequest(kind, detail));
   }
   document.addEventListener("fabkit:language", updateLabels);
-  new IntersectionObserver((seen, observer) => {
-    if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    startOnce();
-  }, { rootMargin: "200px" }).observe(section);
+  new IntersectionObserver(
+    (seen, observer) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      startOnce();
+    },
+    { rootMargin: "200px" },
+  ).observe(section);
 
   /** The state, for tests. */
   window.fabkitViewer = Object.freeze({
