@@ -45,8 +45,8 @@ STILL = "still.webp"
 FILES = "files"
 #: The quality of the still picture, out of 100.
 _QUALITY = 88
-#: Files that several pages can share.
-SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
+#: Files that several pages can share; the last three are of former versions, and removed.
+SHARED = ("fabkit.css", "icon.svg", "play.js", "vendor/", "fonts/", "play-", "viewer.js", "viewer-")
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
@@ -236,6 +236,5 @@ def make_page(
 
 def static_digest() -> str:
     """A hash of the files that all pages share."""
-    folder = Path(document.__file__).parent / "static"
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(path for path in document.STATIC.rglob("*") if path.is_file())
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))

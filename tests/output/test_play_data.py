@@ -185,7 +185,7 @@ def test_no_text_ends_the_script_or_the_markup() -> None:
     assert script.count("\n") == 1
     assert "<" not in script
     page = index_html(puzzle, downloads=[Download("files/a b.stl", HOSTILE, HOSTILE)])
-    assert page.count("<script") == page.count("<script defer src=") > 5
+    assert page.count("<script") == page.count("<script defer src=") == 2
     assert "\u202e" not in page
     assert 'href="files/a%20b.stl"' in page
 

@@ -4,8 +4,7 @@
 import { replaceContent } from "./content.js";
 import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
 import { Fields, field } from "./fields.js";
-
-const { html } = window.fabkitPlay;
+import { html } from "./play-draw.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Thing} Thing */

@@ -1,5 +1,7 @@
 // @ts-check
 // The view "Challenges": makes new ones, and shows all with their levels, to choose, sort and play.
+import { formatCount, html, picture, sizeOf, stars } from "./play-draw.js";
+import { complete } from "./play-grid.js";
 import { Latest, ServerError } from "./server.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
@@ -12,9 +14,6 @@ import { Latest, ServerError } from "./server.js";
  * @typedef {{ id: string, entry: Fabkit.Entry, place: number, data: Fabkit.Data, facts: Facts,
  *   statement?: Statement, isNew: boolean, item: HTMLElement, keep?: HTMLInputElement }} Card */
 
-const { fabkitPlay: play } = window;
-const { html } = play;
-
 /** Maximum size of a card's picture in pixels. */
 const PICTURE_PX = [168, 120];
 
@@ -24,7 +23,7 @@ const PICTURE_PX = [168, 120];
 async function dataOf(page) {
   const script = await (await fetch(`made/${page.replace("index.html", "data.js")}`)).text();
   const data = JSON.parse(script.slice(script.indexOf("=") + 1, script.lastIndexOf(";")));
-  play.complete(data);
+  complete(data);
   return data;
 }
 
@@ -442,7 +441,7 @@ class ChallengesView {
       );
       if (!made || rest !== this.rest) return;
       const ids = Object.keys(made.challenges);
-      const counted = play.formatCount(studio.messages, "chall_made", ids.length);
+      const counted = formatCount(studio.messages, "chall_made", ids.length);
       this.outcome.textContent = made.missing ? `${counted}: ${made.missing}` : counted;
       if (!ids.length) return;
       for (const card of this.cards.values())
@@ -509,7 +508,7 @@ class ChallengesView {
       pieces: (a, b) => piecesToPlace(a) - piecesToPlace(b),
     };
     listed.sort((a, b) => orders[sort.value](a, b) || orders.level(a, b));
-    this.count.textContent = play.formatCount(messages, "chall_listed", listed.length);
+    this.count.textContent = formatCount(messages, "chall_listed", listed.length);
     const active = /** @type {HTMLElement} */ (document.activeElement);
     const hadFocus = this.grid.contains(active);
     for (const card of listed) this.fill(card);
@@ -538,10 +537,10 @@ class ChallengesView {
     const count = facts.solutions?.toLocaleString(language);
     const solutions =
       facts.complete || !count
-        ? play.formatCount(messages, "chall_solutions", facts.solutions ?? 0)
+        ? formatCount(messages, "chall_solutions", facts.solutions ?? 0)
         : studio.text("chall_at_least", { count });
     const texts = [
-      play.formatCount(messages, "chall_place", piecesToPlace(card)),
+      formatCount(messages, "chall_place", piecesToPlace(card)),
       facts.complete && count
         ? solutions.replace(String(facts.solutions), count)
         : facts.solutions
@@ -551,7 +550,7 @@ class ChallengesView {
     const level = html(
       "p",
       { className: "quiet" },
-      play.stars(entry),
+      stars(entry),
       " ",
       messages[`level_${entry.level || "unrated"}`],
     );
@@ -609,10 +608,8 @@ class ChallengesView {
     this.pictures.delete(target);
     if (!card) return;
     const { data, entry } = card;
-    const size = play.sizeOf(data, entry);
-    target.append(
-      play.picture(data, entry, Math.min(...PICTURE_PX.map((px, axis) => px / size[axis]))),
-    );
+    const size = sizeOf(data, entry);
+    target.append(picture(data, entry, Math.min(...PICTURE_PX.map((px, axis) => px / size[axis]))));
   }
 
   /** Puts a challenge into the set file, or takes it out.

@@ -3,8 +3,8 @@
 
 import { SIGNS } from "./drawings.js";
 import { isAddress, normalized } from "./lattice.js";
-
-const { svg, key } = window.fabkitPlay;
+import { svg } from "./play-draw.js";
+import { key } from "./play-grid.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Drawn} Drawn */

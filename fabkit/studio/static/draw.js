@@ -5,13 +5,13 @@ import { Brushes } from "./brushes.js";
 import { Details } from "./details.js";
 import { CUT, DRAWN_BY, Drawings, isSameThing, PLAIN } from "./drawings.js";
 import { difference, movement, normalized, notation } from "./lattice.js";
+import { formatMessage, html, svg } from "./play-draw.js";
+import { key } from "./play-grid.js";
 import { movePlaces } from "./references.js";
 import { Sheet } from "./sheet.js";
 import { TextView } from "./text.js";
 import { ThingList } from "./things.js";
 import { Verdict } from "./verdict.js";
-
-const { html, svg, key, formatMessage } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {import("./lattice.js").Cell} Cell */

@@ -1,9 +1,9 @@
 // @ts-check
 // The tables of a set file that can be drawn: their cells, their letters, and what these look like.
-import { isAddress } from "./lattice.js";
-import { copyIds } from "./references.js";
 
-const { pairs } = window.fabkitPlay;
+import { isAddress } from "./lattice.js";
+import { pairs } from "./play-grid.js";
+import { copyIds } from "./references.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {import("./lattice.js").Cell} Cell */

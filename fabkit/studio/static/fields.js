@@ -1,9 +1,9 @@
 // @ts-check
 // Fields for what is drawn: its name and colour, how many there are of it, the cells that stay open.
-import { CUT, isSameThing, PLAIN } from "./drawings.js";
-import { copyIds, renameBoard, renamePieces } from "./references.js";
 
-const { html } = window.fabkitPlay;
+import { CUT, isSameThing, PLAIN } from "./drawings.js";
+import { html } from "./play-draw.js";
+import { copyIds, renameBoard, renamePieces } from "./references.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Thing} Thing */

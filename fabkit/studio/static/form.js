@@ -1,8 +1,7 @@
 // @ts-check
 // The profile as a form that is made from its own model.
+import { formatCount, html } from "./play-draw.js";
 import { call } from "./server.js";
-
-const { formatCount, html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ key: string, kind: string, limits: any[] }} Setting */

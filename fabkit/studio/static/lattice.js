@@ -1,6 +1,6 @@
 // @ts-check
 // Rows, columns and symmetries of a lattice in exact integers, as in fabkit/model/lattice.py.
-const { Grid, key, pairs } = window.fabkitPlay;
+import { Grid, key, pairs } from "./play-grid.js";
 
 /** @typedef {[x: number, y: number]} Cell */
 /** A row, a column, and which of the cells there.

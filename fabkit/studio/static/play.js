@@ -1,6 +1,8 @@
 // @ts-check
 // The view "Play": the set's own page, made anew when the set has changed.
+
 import { isReadable, listingsOf, worded } from "./challenges.js";
+import { html } from "./play-draw.js";
 import { ServerError } from "./server.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
@@ -75,9 +77,6 @@ class PlayView {
   }
 }
 
-const {
-  fabkitPlay: { html },
-} = window;
 /** A page that takes longer to make is announced. */
 const WAIT_MS = 300;
 

@@ -1,8 +1,7 @@
 // @ts-check
 // The bill of materials, files to download, and the check of meshes from elsewhere.
+import { html } from "./play-draw.js";
 import { ServerError, stream } from "./server.js";
-
-const { html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 

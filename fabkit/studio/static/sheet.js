@@ -1,8 +1,8 @@
 // @ts-check
 // A sheet of cells of any lattice on which to paint: with pointer and keyboard, cell by cell, or whole
 // shapes to be moved, turned and turned over.
-
-const { UNIT, key, svg, viewBox, boxOf } = window.fabkitPlay;
+import { svg, viewBox } from "./play-draw.js";
+import { boxOf, key, UNIT } from "./play-grid.js";
 
 /** @typedef {import("./lattice.js").Lattice} Lattice */
 /** @typedef {import("./lattice.js").Cell} Cell */

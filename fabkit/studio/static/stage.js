@@ -1,7 +1,7 @@
 // @ts-check
 // The 3D view of what the profile makes, and sections with their measures.
-const { html, svg } = window.fabkitPlay;
-const { FabkitScene } = window;
+import { html, svg } from "./play-draw.js";
+import { ViewerScene } from "./viewer-scene.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ id: string, kind: string, model: Fabkit.Model }} Made */
@@ -53,7 +53,7 @@ export class Stage {
     this.canvas.setAttribute("role", "img");
     this.cut = html("div", { className: "tune-cut", hidden: true });
     this.note = html("p", { className: "quiet tune-keys" });
-    /** @type {Fabkit.Scene | null} */
+    /** @type {ViewerScene | null} */
     this.scene = null;
     this.element = html(
       "div",
@@ -86,7 +86,7 @@ export class Stage {
   show() {
     if (this.scene || this.isLost) return;
     try {
-      this.scene = new FabkitScene(this.canvas);
+      this.scene = new ViewerScene(this.canvas);
     } catch {
       this.isLost = true;
       this.write();
@@ -193,7 +193,7 @@ export class Stage {
       before &&
       before.model.mesh === event.model.mesh &&
       String(before.model.colours) === String(event.model.colours);
-    const bytes = isSame ? before.bytes : await FabkitScene.inflate(event.model);
+    const bytes = isSame ? before.bytes : await ViewerScene.inflate(event.model);
     this.made.set(event.id, { ...event, bytes });
     this.outdated.delete(event.id);
     if (!this.scene) return;

@@ -2,10 +2,13 @@
 // The studio: its bar, its views, and what is open.
 
 import { Lattice } from "./lattice.js";
+import { formatMessage, html } from "./play-draw.js";
+import { Settings } from "./play-settings.js";
+import { ask } from "./play-share.js";
 import { Project } from "./project.js";
 import { call, ServerError } from "./server.js";
 
-const { fabkitPlay: play, FABKIT: data } = window;
+const { FABKIT: data } = window;
 
 /** The views by name: modules that export `start(studio, section)`, loaded when first opened. */
 const VIEWS = ["draw", "tune", "challenges", "play"];
@@ -50,7 +53,7 @@ export class Studio {
    * @param {string} name
    * @param {Record<string, string | number>} [values] */
   text(name, values = {}) {
-    return play.formatMessage(this.messages[name], values);
+    return formatMessage(this.messages[name], values);
   }
 
   /** @param {string} text */
@@ -66,7 +69,7 @@ export class Studio {
   }
 
   async run() {
-    new play.Settings();
+    new Settings();
     const { start, project } = this;
     this.fillFiles(start.files);
     /** @type {Record<string, () => unknown>} */
@@ -151,20 +154,17 @@ export class Studio {
       ["", this.text("cancel")],
       ["save", this.text("do_save")],
     ]);
-    return this.project.saveProfile((name) =>
-      play.ask(this.text("tune_overwrite", { name }), answers),
-    );
+    return this.project.saveProfile((name) => ask(this.text("tune_overwrite", { name }), answers));
   }
 
   /** @param {string[]} files */
   fillFiles(files) {
     this.files = files;
-    const option = (/** @type {string} */ value) =>
-      play.html("option", { value, textContent: value });
+    const option = (/** @type {string} */ value) => html("option", { value, textContent: value });
     const group = (/** @type {string} */ key, /** @type {string[]} */ names) =>
-      play.html("optgroup", { label: this.text(key) }, ...names.map(option));
+      html("optgroup", { label: this.text(key) }, ...names.map(option));
     this.find("open").replaceChildren(
-      play.html("option", { value: "", textContent: this.text("do_open") }),
+      html("option", { value: "", textContent: this.text("do_open") }),
       ...(files.length ? [group("own_files", files)] : []),
       group("shipped", this.start.shipped),
     );
@@ -175,7 +175,7 @@ export class Studio {
   async open(file) {
     const choice = this.project.isSaved
       ? "leave"
-      : await play.ask(this.text("ask_leave"), [
+      : await ask(this.text("ask_leave"), [
           ["", this.text("cancel")],
           ["leave", this.text("do_leave")],
         ]);
@@ -217,7 +217,7 @@ export class Studio {
 
 const start = await (await fetch("start.json")).json();
 if (start.error) {
-  document.body.prepend(play.html("p", { className: "notice", textContent: start.error.text }));
+  document.body.prepend(html("p", { className: "notice", textContent: start.error.text }));
 } else {
   const studio = new Studio(start);
   Object.assign(window, { fabkitStudio: studio });

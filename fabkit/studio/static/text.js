@@ -1,6 +1,6 @@
 // @ts-check
 // The set file as text: shown as it changes, edited, with its errors at their lines.
-const { html } = window.fabkitPlay;
+import { html } from "./play-draw.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 

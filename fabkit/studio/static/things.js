@@ -3,8 +3,8 @@
 
 import { replaceContent } from "./content.js";
 import { CUT, isSameThing, LETTERS } from "./drawings.js";
-
-const { html, svg, viewBox, boxOf } = window.fabkitPlay;
+import { html, svg, viewBox } from "./play-draw.js";
+import { boxOf } from "./play-grid.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Thing} Thing */

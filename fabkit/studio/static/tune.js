@@ -2,11 +2,10 @@
 // The view to tune the profile and to print: a form, the solids that it makes, the bill and the files.
 
 import { Form } from "./form.js";
+import { html } from "./play-draw.js";
 import { Print } from "./print.js";
 import { call, Latest, ServerError } from "./server.js";
 import { Stage } from "./stage.js";
-
-const { html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 

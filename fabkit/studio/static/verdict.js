@@ -1,9 +1,9 @@
 // @ts-check
 // What a drawing comes to, live: area against area, the number of solutions as it is counted, one of
 // them, and how hard it is.
+import { formatCount, html, svg, viewBox } from "./play-draw.js";
+import { boxOf, pairs } from "./play-grid.js";
 import { Latest, ServerError } from "./server.js";
-
-const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 
