@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.page_assets import viewer_model
+from fabkit.build.page_assets import ModelData, viewer_model
 from fabkit.drawing.boards.parts import printed_parts
 from fabkit.drawing.draft import draft_possible, draft_printable
 from fabkit.model.accessory import Printable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Parts that are kept: those of the largest shipped set with four profiles.
 _KEPT = 64
 #: The mesh and the model of each part, by what they depend on.
-_kept: OrderedDict[tuple[object, ...], tuple[Mesh, dict[str, Any]]] = OrderedDict()
+_kept: OrderedDict[tuple[object, ...], tuple[Mesh, ModelData]] = OrderedDict()
 
 
 class LiveParts:
@@ -48,7 +48,7 @@ class LiveParts:
         meshes = {part_id: _kept[key][0] for part_id, key in self._keys.items() if key in _kept}
         self.artifacts = Artifacts(puzzle, possible, profile, drawings=drawings, meshes=meshes)
 
-    def model(self, part: Printable) -> dict[str, Any]:
+    def model(self, part: Printable) -> ModelData:
         """Return the viewer's model of a part, and keep it with the part's mesh.
 
         Raises:

@@ -1,5 +1,5 @@
 // What the page's scripts have in common beside their modules: a placement, a verdict, what a hand does.
-// The documents that they read are in data.d.ts. scripts/types-js checks with both; no browser loads them.
+// The documents that they read are in data.d.ts, which scripts/data_types.py writes from the types of Python.
 
 declare namespace Fabkit {
   /** x and y: of the lattice's frame, of a drawing, or of the screen. */
@@ -13,6 +13,37 @@ declare namespace Fabkit {
    * piece is in the tray. */
   type Stored = [piece: string, orientation: number, x?: number, y?: number];
   type Side = "left" | "right";
+  type Messages = Record<string, string>;
+  /** A choice of a group of a family: a label, its cells, and how a blocker lies on them. */
+  type Choice = Family["groups"][number][number];
+
+  /** A custom challenge, as links contain it; with the mark of a challenge whose rules it has. */
+  interface Own {
+    of: string;
+    mark?: string;
+    halves: number;
+    flips: boolean;
+    pieces: string[];
+    count?: number;
+    cells: Flat;
+    given: Stored[];
+  }
+
+  /** A challenge, once the page has completed it; with the family that it is a member of, and its choice
+   * of each group. */
+  interface Entry extends EntryDocument {
+    title: string;
+    own?: Own;
+    family?: Family;
+    choice?: number[];
+  }
+
+  /** The data of a page, with the current language and its messages; that of the front page of several sets
+   * has only texts. */
+  interface Data extends PageDocument {
+    language: string;
+    messages: Messages;
+  }
 
   /** A map that is only asked for keys which it holds. */
   interface FullMap<Key, Content> extends Map<Key, Content> {

@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
 
 from fabkit.core.colours import ink_on
 from fabkit.model.lattice import LATTICES, Lattice
 from fabkit.model.puzzle import PuzzleSet, default_board
-from fabkit.output.web.playdata import flat_list, lattice_data
+from fabkit.output.web.playdata import Flat, LatticeData, flat_list, lattice_data
 
 
-def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
-    """Return the ``pieces``, ``boards`` and ids of ``challenges`` of a set, its ``families`` with what
-    the names of their members consist of, and the ``area`` of its pieces.
+class DrawnPieceData(TypedDict):
+    """A piece and its cells, in its first form."""
 
-    Cells are frame points of the lattice in flat lists. Areas are in units of area: squares, hexagons,
-    triangles.
-    """
+    id: str
+    label: str
+    colour: str
+    ink: str
+    cells: Flat
+
+
+class DrawnBoardData(TypedDict):
+    """A board: its area, and how much of it stays open; of several, one is the default."""
+
+    id: str
+    cells: Flat
+    area: float
+    open: float
+    default: bool
+
+
+class DrawnFamilyData(TypedDict):
+    """A family, with what the names of its members consist of."""
+
+    id: str
+    prefix: str
+    groups: list[list[str]]
+
+
+class ShapesData(TypedDict):
+    """What the pieces and boards of a set look like, the ids of its challenges, and the area of its pieces,
+    in squares, hexagons or triangles."""
+
+    area: float
+    pieces: list[DrawnPieceData]
+    boards: list[DrawnBoardData]
+    challenges: list[str]
+    families: list[DrawnFamilyData]
+
+
+class SymmetryData(TypedDict):
+    """A symmetry of a lattice, as a doubled matrix."""
+
+    turns: int
+    flipped: bool
+    doubled: Annotated[Sequence[int], "number[]"]
+
+
+class DrawingLatticeData(LatticeData):
+    """A lattice to draw on, with the cells of one period by column."""
+
+    columns: list[Flat]
+    symmetries: list[SymmetryData]
+
+
+def draw_data(puzzle: PuzzleSet) -> ShapesData:
+    """Return what the pieces and boards of a set look like."""
     board = default_board(puzzle.boards)
     return {
         "area": puzzle.area,
@@ -54,12 +104,11 @@ def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
     }
 
 
-def lattices_to_draw_on() -> list[dict[str, Any]]:
-    """Return all lattices: those of the play page (`lattice_data`), with the cells of one period by
-    column, and the symmetries as doubled matrices."""
+def lattices_to_draw_on() -> list[DrawingLatticeData]:
+    """Return all lattices."""
     return [
-        lattice_data(lattice, {1})
-        | {
+        {
+            **lattice_data(lattice, {1}),
             "columns": _columns(lattice),
             "symmetries": [
                 {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
@@ -70,6 +119,6 @@ def lattices_to_draw_on() -> list[dict[str, Any]]:
     ]
 
 
-def _columns(lattice: Lattice) -> list[list[int]]:
+def _columns(lattice: Lattice) -> list[Flat]:
     """Return the cells of one period in row 0, by column: counter-clockwise from the top."""
     return [flat_list(lattice.cells_at(0, column)) for column in range(len(lattice.columns))]

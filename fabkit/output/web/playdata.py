@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
@@ -53,20 +53,174 @@ _GIVEN = 0.55
 _USUAL = {"kind": "start", "status": "solved", "halves": 1}
 _NO_MARKS: Mapping[Cell, str] = MappingProxyType({})
 
+# `scripts/data_types.py` writes these types for the page's scripts; a note states a list more exactly.
+#: Points: x, y, x, y.
+Flat = Annotated[list[int], "Flat"]
+#: A placement: the piece's index in the set, that of its orientation, and the frame vector that moves it.
+_Lying = Annotated[list[int], "Lying"]
+_SPOT = "x: number, y: number, reach: number"
+
+
+class _LookData(TypedDict, total=False):
+    """What an orientation shows: areas in the second colour, cells by mark, and what is drawn there; and the
+    orientations that follow ``over`` when it is turned over without mirror images, ``flip`` with them."""
+
+    tones: list[Flat]
+    marks: dict[str, Flat]
+    looks: Annotated[list[list[Any]], f"[look: string, {_SPOT}][]"]
+    over: int
+    flip: int
+
+
+class OrientationData(_LookData):
+    """Cells and outline with the lattice's anchor at 0, and the orientations that follow ``left`` and
+    ``right`` by the lattice's smallest rotation."""
+
+    cells: Flat
+    rings: list[Flat]
+    label: Annotated[list[float], "[x: number, y: number, size: number]"]
+    left: int
+    right: int
+
+
+class PieceData(TypedDict):
+    """A piece; ``hue`` is its nearest basic colour, ``plain`` its number of orientations without flips."""
+
+    id: str
+    label: str
+    colour: str
+    hue: str
+    tone: str
+    ink: str
+    markInk: str
+    faint: str
+    plain: int
+    orientations: list[OrientationData]
+
+
+class ClueData(TypedDict):
+    """What must cover some places: a piece, by its index, a colour or a mark. A place has its centre, the
+    distance from there to its edge, its cells, and its row and column on the board, from 1."""
+
+    spots: Annotated[list[list[Any]], f"[{_SPOT}, cells: Flat, row: number, column: number][]"]
+    piece: NotRequired[int]
+    colour: NotRequired[str]
+    mark: NotRequired[str]
+    look: NotRequired[str]
+
+
+class _RulesData(TypedDict):
+    """What challenges and families have in common; ``board`` is that with texts, and ``clueCount`` leaves
+    out the clues of the board."""
+
+    flips: bool
+    pieces: list[int]
+    cells: Flat
+    rings: list[Flat]
+    board: NotRequired[int]
+    clues: NotRequired[list[ClueData]]
+    clueCount: NotRequired[int]
+
+
+class FamilyData(_RulesData):
+    """Challenges that the page makes when they are chosen; see `fabkit.model.puzzle.Family`."""
+
+    id: str
+    mark: str
+    title: str
+    prefix: str
+    groups: Annotated[list[list[list[Any]]], "[text: string, cells: Flat, blocker?: number[]][][]"]
+    without: list[list[str]]
+    blocked: bool
+    open: int
+
+
+class _OpenData(TypedDict, total=False):
+    """How many of a challenge's cells stay open, and which others do, on which blockers may lie: the cells
+    of each, and how it lies, empty for one that is not made."""
+
+    open: int
+    minus: Flat
+    blocked: bool
+    blocks: list[Flat]
+    blockers: list[list[int]]
+
+
+class _SolutionData(TypedDict, total=False):
+    """A solution, and its pieces in the order in which a person would find them."""
+
+    solution: list[_Lying]
+    order: list[int]
+
+
+class EntryDocument(_RulesData, _OpenData, _SolutionData):
+    """A challenge; those that the page makes have no ``level``, ``stars`` or ``status``."""
+
+    id: str
+    mark: str
+    kind: str
+    status: NotRequired[str]
+    level: NotRequired[str]
+    stars: NotRequired[int]
+    halves: int
+    count: int
+    given: list[_Lying]
+
+
+class KindData(TypedDict):
+    """A kind of cell: its centroid, its corners, whether lines are drawn from one to the next, and the parts
+    it splits into, relative to its centroid in steps of the finer frame."""
+
+    at: Annotated[list[int], "Point"]
+    corners: Flat
+    lines: list[bool]
+    parts: dict[str, Flat]
+
+
+class LatticeData(TypedDict):
+    """The frame of a lattice, and its kinds of cells."""
+
+    name: str
+    step: Annotated[list[float], "Point"]
+    basis: Annotated[list[list[int]], "[Point, Point]"]
+    turns: int
+    kinds: list[KindData]
+
+
+class PageDocument(TypedDict):
+    """The data of a page, whose entries leave out what `_without_repetition` says; of each board its texts,
+    with their centres, sizes and cells."""
+
+    schema: int
+    name: str
+    title: str
+    defaultLanguage: str
+    unitMm: float
+    ball: float
+    lattice: LatticeData
+    levels: list[str]
+    pieces: list[PieceData]
+    boards: Annotated[
+        list[list[list[Any]]], "[text: string, x: number, y: number, size: number, cells: Flat][][]"
+    ]
+    entries: Annotated[list[dict[str, Any]], "Entry[]"]
+    families: list[FamilyData]
+    titles: dict[str, list[str]]
+    translations: dict[str, dict[str, str]]
+
 
 def play_data(
     puzzle: PuzzleSet, entries: Sequence[Entry], unit_mm: float, language: str = ""
-) -> dict[str, Any]:
+) -> PageDocument:
     """Return the data of a set's page; see `fabkit.output.web.document.page_files`.
 
     Challenges have the order and titles of the booklet.
 
     Returns:
-        A document for `data_script`. Points and cells are frame points of the lattice in flat
-        lists: x, y, x, y. A placement is the piece's index in the set, the index of its
-        orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
-        person would find its pieces; its ``cells`` are those of the solution where they are not given;
-        for what else is left out, see `_without_repetition`. Users' texts are escaped.
+        A document for `data_script`. Points and cells are frame points of the lattice. The ``order`` of
+        an entry is that in which a person would find its pieces; its ``cells`` are those of the solution
+        where they are not given; for what else is left out, see `_without_repetition`. Users' texts are
+        escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -137,9 +291,8 @@ def data_script(data: Mapping[str, Any]) -> str:
     return "window.FABKIT = " + text.replace("<", r"\u003c") + ";\n"
 
 
-def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
-    """Return the frame, and for each kind of cell its corners, whether lines are drawn from one to the
-    next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
+def lattice_data(lattice: Lattice, halves: Iterable[int]) -> LatticeData:
+    """Return the frame and the kinds of cells of a lattice, divided for the ``halves`` of entries."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
         parts_of_cell = sorted(_split(lattice, [(x, y)], factor))
@@ -189,7 +342,33 @@ def _entry(
         return placed_pieces
 
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
-    document: dict[str, Any] = {
+    rules, shapes = _rules(
+        puzzle,
+        pieces,
+        challenge.board_cells,
+        challenge.pieces,
+        challenge.clues,
+        challenge.flips,
+        puzzle.board_with(challenge),
+    )
+    cells = flat_list(sorted(challenge.region))
+    opened: _OpenData = {}
+    if challenge.open_count:
+        opened["open"] = challenge.open_count
+    if challenge.minus:
+        opened["minus"] = flat_list(sorted(challenge.minus))
+        opened["blocked"] = challenge.blocked
+        if challenge.blocked:
+            spots = mark_places(lattice, challenge.minus, 1.0)
+            opened["blocks"] = [flat_list(sorted(spot)) for spot in spots.values()]
+            opened["blockers"] = [_blocker_placement(blocker, spot) for spot in spots.values()]
+    solved: _SolutionData = {}
+    if entry.solution:
+        solved["solution"] = placements(entry.solution)
+        solved["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
+    identity = [shapes, cells, given, challenge.flips, entry.halves, challenge.pieces_count]
+    identity += [rules.get("clues"), opened.get("open"), opened.get("minus")]
+    document: EntryDocument = {
         "id": challenge.id,
         "kind": entry.kind,
         "status": entry.result.status,
@@ -198,38 +377,18 @@ def _entry(
         "halves": entry.halves,
         "count": challenge.pieces_used,
         "given": placements({placed.piece: placed.cells for placed in challenge.given}),
-        **_rules(
-            puzzle,
-            pieces,
-            challenge.board_cells,
-            challenge.pieces,
-            challenge.clues,
-            challenge.flips,
-            puzzle.board_with(challenge),
-        ),
+        **rules,
+        "cells": cells,
+        **opened,
+        # Distinguishes it from challenges of the same name in another or a changed set.
+        "mark": json_sha256(identity)[:8],
+        **solved,
     }
-    document["cells"] = flat_list(sorted(challenge.region))
-    if challenge.open_count:
-        document["open"] = challenge.open_count
-    if challenge.minus:
-        document["minus"] = flat_list(sorted(challenge.minus))
-        document["blocked"] = challenge.blocked
-        if challenge.blocked:
-            spots = mark_places(lattice, challenge.minus, 1.0)
-            document["blocks"] = [flat_list(sorted(cells)) for cells in spots.values()]
-            document["blockers"] = [_blocker_placement(blocker, cells) for cells in spots.values()]
-    identity = [document[key] for key in ("shapes", "cells")]
-    identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
-    identity += [document.get(key) for key in ("clues", "open", "minus")]
-    del document["shapes"]
-    # Distinguishes it from challenges of the same name in another or a changed set.
-    document["mark"] = json_sha256(identity)[:8]
-    if entry.solution:
-        document["solution"] = placements(entry.solution)
-        document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
-        if frozenset(chain.from_iterable(entry.solution.values())) == challenge.region:
-            del document["cells"]  # half of the data; the page takes them from the solution
-    return document
+    sent: dict[str, Any] = {**document}
+    covered = frozenset(chain.from_iterable((entry.solution or {}).values()))
+    if covered == challenge.region:
+        del sent["cells"]  # half of the data; the page takes them from the solution
+    return sent
 
 
 def _without_repetition(entries: list[dict[str, Any]], pieces_count: int) -> list[dict[str, Any]]:
@@ -255,10 +414,12 @@ def _family(
     family: Family,
     pieces: Mapping[str, PieceOrientations],
     blocker: PieceOrientations | None,
-) -> dict[str, Any]:
-    """Return a family, from which the page makes its members; see `fabkit.model.puzzle.Family`."""
+) -> FamilyData:
+    """Return a family, from which the page makes its members."""
     board = family.board
-    document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips, board)
+    rules, shapes = _rules(
+        puzzle, pieces, board.cells, family.pieces, board.clues, family.flips, board
+    )
     groups = [
         [
             [
@@ -270,7 +431,8 @@ def _family(
         ]
         for group in family.groups
     ]
-    document |= {
+    document: FamilyData = {
+        **rules,
         "id": family.id,
         "title": escape(family.title or family.id),
         "prefix": family.prefix,
@@ -278,9 +440,10 @@ def _family(
         "without": [sorted(excluded) for excluded in family.without],
         "blocked": family.blocked,
         "open": board.open_count,
+        "mark": "",
     }
-    document["mark"] = json_sha256(document)[:8]
-    del document["shapes"]
+    identity = {key: part for key, part in document.items() if key != "mark"}
+    document["mark"] = json_sha256(identity | {"shapes": shapes})[:8]
     return document
 
 
@@ -297,15 +460,14 @@ def _rules(
     clues: Sequence[Clue],
     flips: bool,
     board: Board | None,
-) -> dict[str, Any]:
-    """Return what challenges and families have in common; ``shapes`` only serves to tell sets apart."""
+) -> tuple[_RulesData, list[Any]]:
+    """Return what challenges and families have in common, and the shapes that tell sets apart."""
     lattice = puzzle.lattice
     indices = {piece_id: index for index, piece_id in enumerate(pieces)}
     shapes = {
         piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms] for piece_id in used
     }
-    document: dict[str, Any] = {
-        "shapes": [lattice.name, shapes],
+    document: _RulesData = {
         "flips": flips,
         "pieces": sorted(indices[piece_id] for piece_id in used),
         "cells": flat_list(sorted(cells)),
@@ -317,25 +479,24 @@ def _rules(
         numbering = CellNumbering(lattice, cells)
         document["clues"] = [_clue(puzzle, clue, indices, numbering) for clue in clues]
         document["clueCount"] = len(puzzle.clues_besides_board(clues))
-    return document
+    return document, [lattice.name, shapes]
 
 
 def _clue(
     puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int], numbering: CellNumbering
-) -> dict[str, Any]:
-    """Return what must cover some places, and the places: each with its centre, the distance from there
-    to its edge, its cells, and its row and column on the board, from 1."""
+) -> ClueData:
+    """Return what must cover some places, and the places."""
     spots = []
     for spot in _spots(puzzle, clue.cells):
         row, column = numbering.place(frozenset(zip(spot[3][::2], spot[3][1::2], strict=True)))
         spots.append([*spot, row + 1, column + 1])
-    document: dict[str, Any] = {"spots": spots}
+    document: ClueData = {"spots": spots}
     if clue.piece:
         document["piece"] = indices[clue.piece]
     if clue.colour:
         document["colour"] = clue.colour
     if clue.mark:
-        document |= {"mark": clue.mark, "look": puzzle.marks.get(clue.mark, clue.mark)}
+        document["mark"], document["look"] = clue.mark, puzzle.marks.get(clue.mark, clue.mark)
     return document
 
 
@@ -372,7 +533,7 @@ def _channels(colour: str) -> tuple[float, ...]:
     return tuple(bytes.fromhex(colour[1:]))
 
 
-def flat_list(points: Iterable[Point]) -> list[int]:
+def flat_list(points: Iterable[Point]) -> Flat:
     """Return points as one list of coordinates.
 
     Example:
@@ -458,10 +619,8 @@ class PieceOrientations:
                 return number, dx, dy
         return None
 
-    def document(self) -> dict[str, Any]:
-        """Return the piece and its orientations. Each has its cells and outline with the lattice's
-        anchor at 0, and the orientations that follow: ``left`` and ``right`` by the lattice's smallest
-        rotation, ``over`` when turned over without mirror images, ``flip`` with them."""
+    def document(self) -> PieceData:
+        """Return the piece and its orientations."""
         piece, lattice = self.piece, self._lattice
         labels = [self._label(form) for form in piece.forms]
         (x, y), _ = labels[0]
@@ -475,18 +634,19 @@ class PieceOrientations:
             a, b, c, d = orientation.symmetry.doubled
             dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
             corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
-            document = {
+            looks = self._looks(number)
+            if number < self._plain:
+                looks["over"] = self._turned_over(number, flips=False)
+            if self._flips:
+                looks["flip"] = self._turned_over(number, flips=True)
+            document: OrientationData = {
                 "cells": flat_list(sorted(orientation.cells)),
                 "rings": [flat_list(ring) for ring in orientation.rings],
                 "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
                 "left": side[(turn + 1) % len(side)],
                 "right": side[turn - 1],
+                **looks,
             }
-            document |= self._looks(number)
-            if number < self._plain:
-                document["over"] = self._turned_over(number, flips=False)
-            if self._flips:
-                document["flip"] = self._turned_over(number, flips=True)
             documents.append(document)
         return {
             "id": piece.id,
@@ -501,15 +661,15 @@ class PieceOrientations:
             "orientations": documents,
         }
 
-    def _looks(self, number: int) -> dict[str, Any]:
-        """Return what an orientation shows: areas in the second colour, marks, and where they are."""
+    def _looks(self, number: int) -> _LookData:
+        """Return what an orientation shows."""
         orientation, marks = self.all[number], dict(self.marks[number])
         has_marks = self.piece.marks or self.piece.back
         shown = {cell: marks.get(cell, PLAIN) for cell in orientation.cells} if has_marks else {}
         looks = looks_at(self._lattice, self.piece, orientation.cells, self._puzzle.marks, shown)
         if not looks:
             return {}
-        document: dict[str, Any] = {}
+        document: _LookData = {}
         toned = {cell for cell, look in looks.items() if look.startswith("#")}
         if toned:
             rings = rings_of_cells(self._lattice, toned)
@@ -523,7 +683,9 @@ class PieceOrientations:
             [looks[spot[3][0], spot[3][1]], *spot[:3]]
             for spot in _spots(self._puzzle, looks.keys() - toned)
         ]
-        return document | ({"looks": spots} if spots else {})
+        if spots:
+            document["looks"] = spots
+        return document
 
     def _turned_over(self, orientation: int, flips: bool) -> int:
         """Return the orientation after turning over; the same when there is no other.
