@@ -31,9 +31,8 @@ def declarations() -> str:
 def _interfaces(module: Any) -> Iterator[str]:
     for name, document in vars(module).items():
         is_own = is_typeddict(document) and document.__module__ == module.__name__
-        if not is_own or name.startswith("_"):
+        if not is_own:
             continue
-        yield f"  /** {' '.join(document.__doc__.split())} */"
         yield f"  interface {_name(document)} {{"
         for key, hint in get_type_hints(document, include_extras=True).items():
             is_optional = get_origin(hint) is NotRequired or key in document.__optional_keys__
@@ -42,7 +41,7 @@ def _interfaces(module: Any) -> Iterator[str]:
 
 
 def _name(document: type) -> str:
-    return document.__name__.removesuffix("Data")
+    return document.__name__.strip("_").removesuffix("Data")
 
 
 def _type(hint: Any) -> str:

@@ -16,7 +16,7 @@ from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import Selection, gather, select_solved
 from fabkit.build.export import PROFILE, current_stl_files, targets_for
 from fabkit.build.manifest import MANIFEST, input_digests, report_recipe
-from fabkit.build.page_assets import models_data, models_script
+from fabkit.build.page_assets import models_data
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import BuildResult, OutputPath, Target, build
 from fabkit.core.errors import InputError
@@ -32,6 +32,7 @@ from fabkit.model.puzzle import Entry, PuzzleSet, default_board
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
+from fabkit.output.web.playdata import data_script
 
 #: Its name in an output folder.
 PAGE = "page"
@@ -161,7 +162,7 @@ class _PageBuilder:
 
     def _write_models(self, output_path: OutputPath) -> None:
         data = models_data(self.pictured, self.progress)
-        output_path(MODELS).write_text(models_script(data))
+        output_path(MODELS).write_text(data_script(data, "FABKIT_MODELS"))
 
     def _write_still(self, output_path: OutputPath) -> None:
         from PIL import Image

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Mapping
 from typing import Annotated, TypedDict
@@ -48,16 +47,14 @@ class ModelData(TypedDict):
     mesh: str
 
 
-class PieceModelData(ModelData):
-    """A piece, with a matrix for each orientation in the play data, 16 numbers column by column, in mm with
-    z up, which places it so at height 0; null if there is none."""
-
+# For each orientation in the play data the matrix that places it so at height 0: 16 numbers column by column,
+# in mm with z up; null if there is none.
+class _PieceModelData(ModelData):
     orientations: Annotated[list[list[float] | None], "number[][]"]
 
 
-class BoardModelData(ModelData):
-    """A board, and the height at which pieces rest in it."""
-
+# The height at which pieces rest in it.
+class _BoardModelData(ModelData):
     cells: Flat
     rest: float
 
@@ -65,8 +62,8 @@ class BoardModelData(ModelData):
 class ModelsData(TypedDict):
     """What a page shows in 3D, by id."""
 
-    pieces: dict[str, PieceModelData]
-    boards: dict[str, BoardModelData]
+    pieces: dict[str, _PieceModelData]
+    boards: dict[str, _BoardModelData]
     lids: dict[str, ModelData]
 
 
@@ -96,17 +93,6 @@ def models_data(artifacts: Artifacts, progress: Progress = no_progress) -> Model
             cells = flat_list(sorted(printable.board.cells))
             models["boards"][printable.id] = {**model, "rest": drawing.rest_mm, "cells": cells}
     return models
-
-
-def models_script(data: Mapping[str, object]) -> str:
-    """The data as a script, which a page can load from the disk.
-
-    Example:
-        >>> print(models_script({"lids": {}}), end="")
-        window.FABKIT_MODELS = {"lids":{}};
-    """
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return f"window.FABKIT_MODELS = {text};\n"
 
 
 def _matrix(

@@ -18,7 +18,7 @@ from shapely import Polygon, affinity
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.assembly_layout import boards_for_region, picture_artifacts, piece_placements
 from fabkit.build.entries import Selection, gather
-from fabkit.build.page_assets import models_data, models_script, pack_mesh
+from fabkit.build.page_assets import models_data, pack_mesh
 from fabkit.drawing.ball import BallDrawing
 from fabkit.mesh.mesh import Mesh
 from fabkit.model.accessory import printables
@@ -26,7 +26,7 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.profile_file import load_profile
 from fabkit.model.puzzle import Entry
-from fabkit.output.web.playdata import play_data
+from fabkit.output.web.playdata import data_script, play_data
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
 CLEARANCE_MM = 0.3
@@ -200,7 +200,7 @@ def test_the_script_is_ascii() -> None:
     profile = load_profile((), (), cubi.profile_values)
     piece = cubi.piece("p3")  # of two colours
     artifacts = picture_artifacts(cubi, [piece], profile)
-    text = models_script(models_data(artifacts))
+    text = data_script(models_data(artifacts), "FABKIT_MODELS")
     assert text.isascii()
     read = json.loads(text.removeprefix("window.FABKIT_MODELS = ").removesuffix(";\n"))
     model = read["pieces"]["p3"]

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
 from fabkit.core.colours import ink_on
-from fabkit.model.lattice import LATTICES, Lattice
+from fabkit.model.lattice import LATTICES
 from fabkit.model.puzzle import PuzzleSet, default_board
 from fabkit.output.web.playdata import Flat, LatticeData, flat_list, lattice_data
 
 
-class DrawnPieceData(TypedDict):
-    """A piece and its cells, in its first form."""
-
+class _DrawnPieceData(TypedDict):
     id: str
     label: str
     colour: str
@@ -21,9 +19,7 @@ class DrawnPieceData(TypedDict):
     cells: Flat
 
 
-class DrawnBoardData(TypedDict):
-    """A board: its area, and how much of it stays open; of several, one is the default."""
-
+class _DrawnBoardData(TypedDict):
     id: str
     cells: Flat
     area: float
@@ -31,9 +27,7 @@ class DrawnBoardData(TypedDict):
     default: bool
 
 
-class DrawnFamilyData(TypedDict):
-    """A family, with what the names of its members consist of."""
-
+class _DrawnFamilyData(TypedDict):
     id: str
     prefix: str
     groups: list[list[str]]
@@ -44,25 +38,23 @@ class ShapesData(TypedDict):
     in squares, hexagons or triangles."""
 
     area: float
-    pieces: list[DrawnPieceData]
-    boards: list[DrawnBoardData]
+    pieces: list[_DrawnPieceData]
+    boards: list[_DrawnBoardData]
     challenges: list[str]
-    families: list[DrawnFamilyData]
+    families: list[_DrawnFamilyData]
 
 
-class SymmetryData(TypedDict):
-    """A symmetry of a lattice, as a doubled matrix."""
-
+class _SymmetryData(TypedDict):
     turns: int
     flipped: bool
     doubled: Annotated[Sequence[int], "number[]"]
 
 
 class DrawingLatticeData(LatticeData):
-    """A lattice to draw on, with the cells of one period by column."""
+    """A lattice, with the cells of one period in row 0 by column, counter-clockwise from the top."""
 
     columns: list[Flat]
-    symmetries: list[SymmetryData]
+    symmetries: list[_SymmetryData]
 
 
 def draw_data(puzzle: PuzzleSet) -> ShapesData:
@@ -109,7 +101,9 @@ def lattices_to_draw_on() -> list[DrawingLatticeData]:
     return [
         {
             **lattice_data(lattice, {1}),
-            "columns": _columns(lattice),
+            "columns": [
+                flat_list(lattice.cells_at(0, column)) for column in range(len(lattice.columns))
+            ],
             "symmetries": [
                 {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
                 for symmetry in lattice.symmetries
@@ -117,8 +111,3 @@ def lattices_to_draw_on() -> list[DrawingLatticeData]:
         }
         for lattice in LATTICES.values()
     ]
-
-
-def _columns(lattice: Lattice) -> list[Flat]:
-    """Return the cells of one period in row 0, by column: counter-clockwise from the top."""
-    return [flat_list(lattice.cells_at(0, column)) for column in range(len(lattice.columns))]

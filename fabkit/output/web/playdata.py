@@ -25,6 +25,7 @@ from fabkit.model.piece import PLAIN, Form, Marks, Orientation, Piece, looks_at,
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
     Board,
+    Challenge,
     Clue,
     Entry,
     Family,
@@ -61,10 +62,10 @@ _Lying = Annotated[list[int], "Lying"]
 _SPOT = "x: number, y: number, reach: number"
 
 
+# What an orientation shows: areas in the second colour, cells by mark, and what is drawn there. Which one
+# follows ``over`` when it is turned over without mirror images, ``flip`` with them, ``left`` and ``right``
+# by the smallest rotation of the lattice.
 class _LookData(TypedDict, total=False):
-    """What an orientation shows: areas in the second colour, cells by mark, and what is drawn there; and the
-    orientations that follow ``over`` when it is turned over without mirror images, ``flip`` with them."""
-
     tones: list[Flat]
     marks: dict[str, Flat]
     looks: Annotated[list[list[Any]], f"[look: string, {_SPOT}][]"]
@@ -72,10 +73,7 @@ class _LookData(TypedDict, total=False):
     flip: int
 
 
-class OrientationData(_LookData):
-    """Cells and outline with the lattice's anchor at 0, and the orientations that follow ``left`` and
-    ``right`` by the lattice's smallest rotation."""
-
+class _OrientationData(_LookData):
     cells: Flat
     rings: list[Flat]
     label: Annotated[list[float], "[x: number, y: number, size: number]"]
@@ -83,9 +81,7 @@ class OrientationData(_LookData):
     right: int
 
 
-class PieceData(TypedDict):
-    """A piece; ``hue`` is its nearest basic colour, ``plain`` its number of orientations without flips."""
-
+class _PieceData(TypedDict):
     id: str
     label: str
     colour: str
@@ -95,13 +91,12 @@ class PieceData(TypedDict):
     markInk: str
     faint: str
     plain: int
-    orientations: list[OrientationData]
+    orientations: list[_OrientationData]
 
 
-class ClueData(TypedDict):
-    """What must cover some places: a piece, by its index, a colour or a mark. A place has its centre, the
-    distance from there to its edge, its cells, and its row and column on the board, from 1."""
-
+# What must cover some places. Each has its centre, the distance from there to its edge, its cells, and its
+# row and column on the board, from 1.
+class _ClueData(TypedDict):
     spots: Annotated[list[list[Any]], f"[{_SPOT}, cells: Flat, row: number, column: number][]"]
     piece: NotRequired[int]
     colour: NotRequired[str]
@@ -109,22 +104,18 @@ class ClueData(TypedDict):
     look: NotRequired[str]
 
 
+# The ``board`` is that with texts; ``clueCount`` leaves out its clues.
 class _RulesData(TypedDict):
-    """What challenges and families have in common; ``board`` is that with texts, and ``clueCount`` leaves
-    out the clues of the board."""
-
     flips: bool
     pieces: list[int]
     cells: Flat
     rings: list[Flat]
     board: NotRequired[int]
-    clues: NotRequired[list[ClueData]]
+    clues: NotRequired[list[_ClueData]]
     clueCount: NotRequired[int]
 
 
-class FamilyData(_RulesData):
-    """Challenges that the page makes when they are chosen; see `fabkit.model.puzzle.Family`."""
-
+class _FamilyData(_RulesData):
     id: str
     mark: str
     title: str
@@ -135,10 +126,9 @@ class FamilyData(_RulesData):
     open: int
 
 
+# How many cells stay open, and which others do; the cells of each blocker, and how it lies, empty for one
+# that is not made.
 class _OpenData(TypedDict, total=False):
-    """How many of a challenge's cells stay open, and which others do, on which blockers may lie: the cells
-    of each, and how it lies, empty for one that is not made."""
-
     open: int
     minus: Flat
     blocked: bool
@@ -146,16 +136,13 @@ class _OpenData(TypedDict, total=False):
     blockers: list[list[int]]
 
 
-class _SolutionData(TypedDict, total=False):
-    """A solution, and its pieces in the order in which a person would find them."""
-
+class _SolvedData(TypedDict, total=False):
     solution: list[_Lying]
     order: list[int]
 
 
-class EntryDocument(_RulesData, _OpenData, _SolutionData):
-    """A challenge; those that the page makes have no ``level``, ``stars`` or ``status``."""
-
+# Challenges that the page makes have no level, stars or status.
+class _EntryDocument(_RulesData, _OpenData, _SolvedData):
     id: str
     mark: str
     kind: str
@@ -167,10 +154,9 @@ class EntryDocument(_RulesData, _OpenData, _SolutionData):
     given: list[_Lying]
 
 
-class KindData(TypedDict):
-    """A kind of cell: its centroid, its corners, whether lines are drawn from one to the next, and the parts
-    it splits into, relative to its centroid in steps of the finer frame."""
-
+# A kind of cell: lines may be drawn from one corner to the next; the parts are relative to its centroid in
+# steps of the finer frame.
+class _KindData(TypedDict):
     at: Annotated[list[int], "Point"]
     corners: Flat
     lines: list[bool]
@@ -184,7 +170,7 @@ class LatticeData(TypedDict):
     step: Annotated[list[float], "Point"]
     basis: Annotated[list[list[int]], "[Point, Point]"]
     turns: int
-    kinds: list[KindData]
+    kinds: list[_KindData]
 
 
 class PageDocument(TypedDict):
@@ -199,12 +185,12 @@ class PageDocument(TypedDict):
     ball: float
     lattice: LatticeData
     levels: list[str]
-    pieces: list[PieceData]
+    pieces: list[_PieceData]
     boards: Annotated[
         list[list[list[Any]]], "[text: string, x: number, y: number, size: number, cells: Flat][][]"
     ]
     entries: Annotated[list[dict[str, Any]], "Entry[]"]
-    families: list[FamilyData]
+    families: list[_FamilyData]
     titles: dict[str, list[str]]
     translations: dict[str, dict[str, str]]
 
@@ -217,10 +203,8 @@ def play_data(
     Challenges have the order and titles of the booklet.
 
     Returns:
-        A document for `data_script`. Points and cells are frame points of the lattice. The ``order`` of
-        an entry is that in which a person would find its pieces; its ``cells`` are those of the solution
-        where they are not given; for what else is left out, see `_without_repetition`. Users' texts are
-        escaped.
+        A document for `data_script`, in frame points of the lattice. The ``order`` of an entry is that
+        in which a person would find its pieces. Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -279,7 +263,7 @@ def play_data(
     }
 
 
-def data_script(data: Mapping[str, Any]) -> str:
+def data_script(data: Mapping[str, Any], variable: str = "FABKIT") -> str:
     r"""Return the data as a script that a page can load from disk: one line of ASCII, in which no text
     can end the script element.
 
@@ -288,7 +272,7 @@ def data_script(data: Mapping[str, Any]) -> str:
         window.FABKIT = {"title":"\u003c/script>"};
     """
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return "window.FABKIT = " + text.replace("<", r"\u003c") + ";\n"
+    return f"window.{variable} = " + text.replace("<", r"\u003c") + ";\n"
 
 
 def lattice_data(lattice: Lattice, halves: Iterable[int]) -> LatticeData:
@@ -342,15 +326,8 @@ def _entry(
         return placed_pieces
 
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
-    rules, shapes = _rules(
-        puzzle,
-        pieces,
-        challenge.board_cells,
-        challenge.pieces,
-        challenge.clues,
-        challenge.flips,
-        puzzle.board_with(challenge),
-    )
+    board = puzzle.board_with(challenge)
+    rules, shapes = _rules(puzzle, pieces, challenge, challenge.clues, challenge.board_cells, board)
     cells = flat_list(sorted(challenge.region))
     opened: _OpenData = {}
     if challenge.open_count:
@@ -362,13 +339,13 @@ def _entry(
             spots = mark_places(lattice, challenge.minus, 1.0)
             opened["blocks"] = [flat_list(sorted(spot)) for spot in spots.values()]
             opened["blockers"] = [_blocker_placement(blocker, spot) for spot in spots.values()]
-    solved: _SolutionData = {}
+    solved: _SolvedData = {}
     if entry.solution:
         solved["solution"] = placements(entry.solution)
         solved["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
     identity = [shapes, cells, given, challenge.flips, entry.halves, challenge.pieces_count]
     identity += [rules.get("clues"), opened.get("open"), opened.get("minus")]
-    document: EntryDocument = {
+    document: _EntryDocument = {
         "id": challenge.id,
         "kind": entry.kind,
         "status": entry.result.status,
@@ -414,12 +391,10 @@ def _family(
     family: Family,
     pieces: Mapping[str, PieceOrientations],
     blocker: PieceOrientations | None,
-) -> FamilyData:
+) -> _FamilyData:
     """Return a family, from which the page makes its members."""
     board = family.board
-    rules, shapes = _rules(
-        puzzle, pieces, board.cells, family.pieces, board.clues, family.flips, board
-    )
+    rules, shapes = _rules(puzzle, pieces, family, board.clues, board.cells, board)
     groups = [
         [
             [
@@ -431,7 +406,7 @@ def _family(
         ]
         for group in family.groups
     ]
-    document: FamilyData = {
+    document: _FamilyData = {
         **rules,
         "id": family.id,
         "title": escape(family.title or family.id),
@@ -455,21 +430,19 @@ def _blocker_placement(blocker: PieceOrientations | None, cells: frozenset[Cell]
 def _rules(
     puzzle: PuzzleSet,
     pieces: Mapping[str, PieceOrientations],
-    cells: frozenset[Cell],
-    used: Sequence[str],
+    stated: Challenge | Family,
     clues: Sequence[Clue],
-    flips: bool,
+    cells: frozenset[Cell],
     board: Board | None,
 ) -> tuple[_RulesData, list[Any]]:
     """Return what challenges and families have in common, and the shapes that tell sets apart."""
     lattice = puzzle.lattice
     indices = {piece_id: index for index, piece_id in enumerate(pieces)}
-    shapes = {
-        piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms] for piece_id in used
-    }
+    forms = {piece_id: pieces[piece_id].piece.forms for piece_id in stated.pieces}
+    shapes = {piece_id: [sorted(form.cells) for form in forms[piece_id]] for piece_id in forms}
     document: _RulesData = {
-        "flips": flips,
-        "pieces": sorted(indices[piece_id] for piece_id in used),
+        "flips": stated.flips,
+        "pieces": sorted(indices[piece_id] for piece_id in forms),
         "cells": flat_list(sorted(cells)),
         "rings": [flat_list(ring) for ring in rings_of_cells(lattice, cells)],
     }
@@ -484,13 +457,13 @@ def _rules(
 
 def _clue(
     puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int], numbering: CellNumbering
-) -> ClueData:
+) -> _ClueData:
     """Return what must cover some places, and the places."""
     spots = []
     for spot in _spots(puzzle, clue.cells):
         row, column = numbering.place(frozenset(zip(spot[3][::2], spot[3][1::2], strict=True)))
         spots.append([*spot, row + 1, column + 1])
-    document: ClueData = {"spots": spots}
+    document: _ClueData = {"spots": spots}
     if clue.piece:
         document["piece"] = indices[clue.piece]
     if clue.colour:
@@ -534,12 +507,7 @@ def _channels(colour: str) -> tuple[float, ...]:
 
 
 def flat_list(points: Iterable[Point]) -> Flat:
-    """Return points as one list of coordinates.
-
-    Example:
-        >>> flat_list([(1, 2), (3, 4)])
-        [1, 2, 3, 4]
-    """
+    """Return points as one list of coordinates."""
     return list(chain.from_iterable(points))
 
 
@@ -619,7 +587,7 @@ class PieceOrientations:
                 return number, dx, dy
         return None
 
-    def document(self) -> PieceData:
+    def document(self) -> _PieceData:
         """Return the piece and its orientations."""
         piece, lattice = self.piece, self._lattice
         labels = [self._label(form) for form in piece.forms]
@@ -639,7 +607,7 @@ class PieceOrientations:
                 looks["over"] = self._turned_over(number, flips=False)
             if self._flips:
                 looks["flip"] = self._turned_over(number, flips=True)
-            document: OrientationData = {
+            document: _OrientationData = {
                 "cells": flat_list(sorted(orientation.cells)),
                 "rings": [flat_list(ring) for ring in orientation.rings],
                 "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],

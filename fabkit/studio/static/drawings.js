@@ -129,7 +129,7 @@ export class Drawings {
    * @param {Thing} thing */
   shapeOf(thing) {
     const [id] = copyIds(this.table(thing));
-    return this.project.shapes?.[`${thing.kind}s`]?.find(
+    return /** @type {any} */ (this.project.shapes)?.[`${thing.kind}s`]?.find(
       (/** @type {any} */ shape) => shape.id === id,
     );
   }

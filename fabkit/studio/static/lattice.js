@@ -5,14 +5,13 @@ import { Grid, key, pairs } from "./play-grid.js";
 /** @typedef {[x: number, y: number]} Cell */
 /** A row, a column, and which of the cells there.
  * @typedef {[row: number, column: number, k: number]} Address */
-/** @typedef {{ turns: number, flipped: boolean, doubled: number[] }} Symmetry */
 
 export class Lattice {
-  /** @param {any} document of `lattices_to_draw_on` */
+  /** @param {Fabkit.DrawingLattice} document */
   constructor(document) {
     this.name = document.name;
     this.grid = new Grid(document, 1);
-    /** @type {Symmetry[]} */
+    /** @type {Fabkit.Symmetry[]} */
     this.symmetries = document.symmetries;
     this.turns = document.turns;
     /** The cells of one period in row 0, by column.
@@ -20,9 +19,7 @@ export class Lattice {
     this.columns = document.columns.map(pairs);
     this.perPlace = this.columns[0].length;
     /** Whether files draw pieces by outlines: where a unit of area has several cells. */
-    this.writesOutlines = document.kinds.some((/** @type {any} */ { lines }) =>
-      lines.includes(false),
-    );
+    this.writesOutlines = document.kinds.some(({ lines }) => lines.includes(false));
     const { ux, vx } = this.grid;
     this._shift = (vx * this.columns.length) / ux;
     this._kinds = new Map();
@@ -101,7 +98,7 @@ export class Lattice {
 
   /** The image of cells under a symmetry, moved back by lattice steps near where they were.
    * @param {Cell[]} cells
-   * @param {Symmetry} symmetry
+   * @param {Fabkit.Symmetry} symmetry
    * @returns {Cell[]} */
   turned(cells, symmetry) {
     const images = cells.map((cell) => image(cell, symmetry));
@@ -112,7 +109,7 @@ export class Lattice {
 }
 
 /** @param {Cell} point
- * @param {Symmetry} symmetry
+ * @param {Fabkit.Symmetry} symmetry
  * @returns {Cell} */
 const image = ([x, y], { doubled: [a, b, c, d] }) => [(a * x + b * y) / 2, (c * x + d * y) / 2];
 

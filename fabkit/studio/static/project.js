@@ -17,7 +17,7 @@ export class Project extends EventTarget {
     /** @type {State} */
     this.state = { text: "", document: null, layers, settings };
     /** Shapes and errors, as the server reads them.
-     * @type {any} */
+     * @type {Fabkit.Shapes | null} */
     this.shapes = null;
     /** @type {Fault[]} */
     this.faults = [];
