@@ -298,10 +298,8 @@ export class Tray {
       button.classList.toggle("gone", Boolean(at));
       button.classList.toggle("selected", piece === selected);
       if (redrawPiece(group, this.game, piece, orientation)) {
-        const {
-          box: [left, bottom, right, top],
-          rings,
-        } = this.game.shape(piece, orientation);
+        const { box, rings } = this.game.shape(piece, orientation);
+        const [left, bottom, right, top] = box;
         const [x, y] = this.game.grid.toDrawing((left + right) / 2, (bottom + top) / 2);
         outline.setAttribute("d", this.game.grid.path(rings));
         for (const drawn of [group, outline]) {

@@ -4,6 +4,8 @@ import { challengeOfDay, dateKey, streak } from "./play-day.js";
 import { formatCount, formatMessage, html, picture, score, sizeOf, stars } from "./play-draw.js";
 import { FamilyPicker, neighbourMember } from "./play-families.js";
 
+import { find } from "./play-settings.js";
+
 /** @import { Store } from "./play-store.js" */
 
 /** Maximum size of a card's picture in pixels: all have the scale at which the largest fits. */
@@ -28,14 +30,11 @@ export function firstEntry(entries) {
 export class ChallengeList {
   /** @param {Fabkit.Data} data
    * @param {Store} store
-   * @param {Record<"list" | "kind" | "nothing" | "tally", HTMLElement> &
-   *   { unsolved: HTMLInputElement }} elements
    * @param {(entry: Fabkit.Entry) => void} open */
-  constructor(data, store, elements, open) {
+  constructor(data, store, open) {
     this.open = open;
     this.data = data;
     this.store = store;
-    this.elements = elements;
     this.kind = "";
     /** Those for the days; when later ones are solved, the choice remains. */
     this.playable = data.entries.filter((entry) => entry.solution);
@@ -63,7 +62,7 @@ export class ChallengeList {
     const sizes = data.entries.map((entry) => sizeOf(data, entry));
     const scales = PICTURE_PX.map((px, axis) => px / Math.max(...sizes.map((size) => size[axis])));
     this.unit = Math.min(...scales); // length of a grid unit on the cards
-    elements.unsolved.addEventListener("change", () => this.applyFilter());
+    find("unsolved").addEventListener("change", () => this.applyFilter());
     this.build();
   }
 
@@ -71,14 +70,14 @@ export class ChallengeList {
    * @type {() => void} */
   rollOver() {
     this.today = challengeOfDay(this.data, this.playable, new Date());
-    const old = this.elements.list.children[0];
+    const old = find("list").children[0];
     this.links.delete(old);
     old.replaceWith(this.todayCard());
   }
 
   /** Builds the shelves in the current language. */
   build() {
-    const { data, elements } = this;
+    const { data } = this;
     const { messages, entries } = data;
     this.links = new Map();
     const levels = [...data.levels, ""].filter((level) =>
@@ -87,9 +86,9 @@ export class ChallengeList {
     this.shelves = levels.map((level) => this.shelf(level));
     this.pickers = data.families.map((family) => new FamilyPicker(data, family, this.open));
     const parts = [...this.pickers, ...this.shelves].map(({ element }) => element);
-    elements.list.replaceChildren(this.todayCard(), ...parts);
+    find("list").replaceChildren(this.todayCard(), ...parts);
     const kinds = ["", ...new Set(entries.map((entry) => entry.kind))];
-    elements.kind.replaceChildren(
+    find("kind").replaceChildren(
       ...kinds.map((kind) => {
         const onclick = () => {
           this.kind = kind;
@@ -99,7 +98,7 @@ export class ChallengeList {
         return html("button", { type: "button", className: "chip", value: kind, onclick }, text);
       }),
     );
-    elements.kind.hidden = kinds.length < 3;
+    find("kind").hidden = kinds.length < 3;
     this.applyFilter();
   }
 
@@ -149,10 +148,8 @@ export class ChallengeList {
   }
 
   todayCard() {
-    const {
-      today,
-      data: { messages, language },
-    } = this;
+    const { today } = this;
+    const { messages, language } = this.data;
     this.streak = html("span", { className: "mark" });
     const date = new Intl.DateTimeFormat(language, {
       weekday: "long",
@@ -191,12 +188,11 @@ export class ChallengeList {
 
   /** Applies the filter and counts solved challenges. */
   applyFilter() {
-    const { unsolved, nothing, kind } = this.elements;
     for (const { element, cards, count } of this.shelves) {
       const wanted = cards.filter(({ entry }) => !this.kind || entry.kind === this.kind);
       for (const card of cards) {
         card.item.hidden =
-          !wanted.includes(card) || (unsolved.checked && this.store.isSolved(card.entry));
+          !wanted.includes(card) || (find("unsolved").checked && this.store.isSolved(card.entry));
       }
       element.hidden = cards.every(({ item }) => item.hidden);
       const [solved, all] = this.store.tally(wanted.map(({ entry }) => entry));
@@ -205,8 +201,8 @@ export class ChallengeList {
         : "";
       count.style.setProperty("--done", `${(100 * solved) / (all || 1)}%`);
     }
-    nothing.hidden = this.listed.length > 0;
-    for (const chip of /** @type {HTMLCollectionOf<HTMLButtonElement>} */ (kind.children)) {
+    find("nothing").hidden = this.listed.length > 0;
+    for (const chip of /** @type {HTMLCollectionOf<HTMLButtonElement>} */ (find("kind").children)) {
       chip.setAttribute("aria-pressed", String(chip.value === this.kind));
     }
   }
@@ -234,7 +230,7 @@ export class ChallengeList {
       link.classList.toggle("done", solved);
     }
     const [solved, count] = store.tally(entries);
-    this.elements.tally.textContent = formatMessage(messages.tally, { solved, count });
+    find("tally").textContent = formatMessage(messages.tally, { solved, count });
     if (solved !== this.solved) this.applyFilter();
     this.solved = solved;
   }

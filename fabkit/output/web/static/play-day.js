@@ -3,6 +3,8 @@
 import { formatCount, formatMessage, html, score, stars } from "./play-draw.js";
 import { memberOfDay } from "./play-families.js";
 
+import { find } from "./play-settings.js";
+
 /** @import { Store } from "./play-store.js" */
 
 const DAY_MS = 864e5;
@@ -34,12 +36,8 @@ export function challengeOfDay(data, playable, date) {
  * @type {(days: Map<string, unknown>, date: Date) => number} */
 export function streak(days, date) {
   let count = 0;
-  for (
-    let day = shift(date, days.has(dateKey(date)) ? 0 : -1);
-    days.has(dateKey(day));
-    day = shift(day, -1)
-  )
-    count += 1;
+  let day = shift(date, days.has(dateKey(date)) ? 0 : -1);
+  for (; days.has(dateKey(day)); day = shift(day, -1)) count += 1;
   return count;
 }
 
@@ -83,12 +81,10 @@ export function resultText(data, store, entry, date) {
 /** A month with the days on which the challenge of the day was solved. */
 export class MonthView {
   /** @param {Fabkit.Data} data
-   * @param {Store} store
-   * @param {Record<"title" | "grid" | "total" | "earlier" | "later", HTMLElement>} elements */
-  constructor(data, store, elements) {
+   * @param {Store} store */
+  constructor(data, store) {
     this.data = data;
     this.store = store;
-    this.elements = elements;
     this.first = new Date();
   }
 
@@ -101,19 +97,18 @@ export class MonthView {
   /** Shows the month of a date.
    * @type {(date: Date) => void} */
   show(date) {
-    const { title, grid, earlier, later, total } = this.elements;
     const { messages, language } = this.data;
     const { days } = this.store;
     const today = new Date();
     const first = new Date(date.getFullYear(), date.getMonth(), 1, 12);
     this.first = first;
-    title.textContent = new Intl.DateTimeFormat(language, {
+    find("month").textContent = new Intl.DateTimeFormat(language, {
       month: "long",
       year: "numeric",
     }).format(first);
     const month = dateKey(first).slice(0, 7);
-    later.ariaDisabled = String(month >= dateKey(today).slice(0, 7));
-    earlier.ariaDisabled = String(![...days.keys()].some((key) => key < month));
+    find("later").ariaDisabled = String(month >= dateKey(today).slice(0, 7));
+    find("earlier").ariaDisabled = String(![...days.keys()].some((key) => key < month));
     const names = ["long", "narrow"].map(
       (width) => new Intl.DateTimeFormat(language, { weekday: /** @type {"long"} */ (width) }),
     );
@@ -123,19 +118,19 @@ export class MonthView {
       html("th", { scope: "col", abbr: names[0].format(day) }, names[1].format(day)),
     );
     const rows = [];
-    for (
-      let start = monday;
-      start <= first || start.getMonth() === first.getMonth();
-      start = shift(start, 7)
-    ) {
+    const isShown = (/** @type {Date} */ day) => day.getMonth() === first.getMonth();
+    for (let start = monday; start <= first || isShown(start); start = shift(start, 7)) {
       rows.push(html("tr", {}, ...week.map((_, place) => this.cell(shift(start, place), today))));
     }
-    grid.replaceChildren(html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
+    find("month-grid").replaceChildren(
+      html("thead", {}, html("tr", {}, ...head)),
+      html("tbody", {}, ...rows),
+    );
     const counts = [
       formatCount(messages, "streak", streak(days, today)),
       formatMessage(messages.days, { count: days.size }),
     ];
-    total.textContent = counts.join(" · ");
+    find("month-total").textContent = counts.join(" · ");
   }
 
   /** @type {(day: Date, today: Date) => HTMLTableCellElement} */

@@ -1,5 +1,5 @@
 // Drawing of pieces and regions. Texts always become text nodes.
-import { boxOf, Grid, key, pairs, UNIT } from "./play-grid.js";
+import { boxOf, cellsKey, Grid, key, pairs, UNIT } from "./play-grid.js";
 
 /** @import { Game } from "./play-game.js" */
 
@@ -213,10 +213,7 @@ function gridLines({ grid, entry }) {
   const lines = [];
   const cells = pairs([...entry.cells, ...(entry.minus ?? [])]);
   for (const [from, to] of cells.flatMap((cell) => grid.linesOf(cell))) {
-    const name = [from, to]
-      .map(([x, y]) => key(x, y))
-      .sort((a, b) => a - b)
-      .join();
+    const name = cellsKey([from, to]);
     if (seen.has(name)) lines.push(`M${grid.toDrawing(...from)}L${grid.toDrawing(...to)}`);
     seen.add(name);
   }

@@ -1,5 +1,5 @@
 // The state of a challenge being played: placements, their evaluation, history and hints. No output.
-import { boxOf, Grid, key, pairs, UNIT } from "./play-grid.js";
+import { boxOf, cellsKey, Grid, key, pairs, UNIT } from "./play-grid.js";
 import { searchWith, solve } from "./play-solve.js";
 
 const MOST_STEPS = 500; // so many steps can be undone
@@ -508,12 +508,6 @@ export function applyHint(game, { pieces, placement }) {
   for (const piece of pieces) game.adjust(piece, placement ?? game.inTray(piece));
 }
 
-/** @param {Fabkit.Point[]} cells */
-const cellsKey = (cells) =>
-  cells
-    .map(([x, y]) => key(x, y))
-    .sort((a, b) => a - b)
-    .join();
 /** The cells of a placement in the solution.
  * @type {(game: Game, lying: Fabkit.Lying) => Fabkit.Point[]} */
 const cellsOf = (game, [piece, orientation, x, y]) =>

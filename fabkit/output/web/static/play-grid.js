@@ -13,6 +13,14 @@ export const pairs = (flat) =>
  * @type {(x: number, y: number) => number} */
 export const key = (x, y) => (x + 2 ** 24) * 2 ** 25 + (y + 2 ** 24);
 
+/** Cells in any order as a text to compare.
+ * @param {Fabkit.Point[]} cells */
+export const cellsKey = (cells) =>
+  cells
+    .map(([x, y]) => key(x, y))
+    .sort((a, b) => a - b)
+    .join();
+
 /** A kind of cell: its corners, whether a line is drawn from each to the next, and its parts on a finer
  * lattice.
  * @typedef {{ corners: Fabkit.Point[], lines: boolean[], parts: Fabkit.Point[] }} Kind */

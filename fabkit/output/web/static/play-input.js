@@ -138,13 +138,8 @@ export class PieceInput {
 
   /** Shows what the hand does: the dragged piece, or none. */
   show() {
-    const {
-      session: {
-        hand: { state, piece, grip },
-        game,
-        board,
-      },
-    } = this;
+    const { hand, game, board } = this.session;
+    const { state, piece, grip } = hand;
     const isDragged = state === "carried" && grip !== null;
     document.documentElement.classList.toggle("dragging", isDragged);
     document.documentElement.classList.toggle("carrying", state === "carried" && !grip);
@@ -173,9 +168,7 @@ export class PieceInput {
   /** The placement if the piece were dropped now: on the board or in the tray.
    * @returns {Fabkit.Placement} */
   dropPlacement() {
-    const {
-      session: { board, game, hand },
-    } = this;
+    const { board, game, hand } = this.session;
     const { piece } = /** @type {Fabkit.Held} */ (hand);
     const { orientation } = game.placements.get(piece);
     const [x, y] = this.dragOrigin();
@@ -192,9 +185,7 @@ export class PieceInput {
   /** Rotates the dragged piece, or turns it over, about the pointer.
    * @type {(turn: (piece: number) => Fabkit.Placement) => void} */
   reorient(turn) {
-    const {
-      session: { game, hand },
-    } = this;
+    const { game, hand } = this.session;
     const { piece, grip } = /** @type {Fabkit.Held} */ (hand);
     const before = game.grid.toDrawing(...game.shape(piece).middle);
     game.adjust(piece, {

@@ -3,6 +3,7 @@ import { Board, Tray } from "./play-board.js";
 import { formatCount, formatMessage } from "./play-draw.js";
 import { applyHint, Game, nextHint, searchFrom } from "./play-game.js";
 import { PieceInput } from "./play-input.js";
+import { find } from "./play-settings.js";
 import { solve } from "./play-solve.js";
 import { restorePlacements } from "./play-store.js";
 
@@ -26,10 +27,9 @@ export class Session {
   /** Calls `changed` with the evaluation after every change, and `ticked` as time passes.
    * @param {Fabkit.Data} data
    * @param {Store} store
-   * @param {{ board: SVGSVGElement, tray: HTMLElement }} elements
    * @param {{ announce: (text: string) => void, changed: (verdict: Fabkit.Verdict) => void,
    *   ticked: () => void }} callbacks */
-  constructor(data, store, elements, { announce, changed, ticked }) {
+  constructor(data, store, { announce, changed, ticked }) {
     this.data = data;
     this.messages = data.messages;
     this.store = store;
@@ -54,8 +54,8 @@ export class Session {
     /** Whether dead ends are told, what lay on the board at the last search for one, and at the last one found.
      * @type {{ isOn: boolean, searched: string, found: string | null }} */
     this.deadEnd = { isOn: false, searched: "", found: null };
-    this.board = new Board(elements.board);
-    this.tray = new Tray(elements.tray);
+    this.board = new Board(find("board"));
+    this.tray = new Tray(find("tray"));
     /** @type {PieceInput} */
     this.input = new PieceInput(this);
     setInterval(() => this.tick(), TICK_MS);
@@ -412,10 +412,8 @@ export class Session {
   /** The position of a piece in the middle of the board.
    * @type {(piece: number, orientation: number) => Fabkit.Point} */
   middle(piece, orientation) {
-    const {
-      box: [left, bottom, right, top],
-      grid,
-    } = this.game;
+    const { box, grid } = this.game;
+    const [left, bottom, right, top] = box;
     const [x, y] = this.game.shape(piece, orientation).middle;
     return this.game.clampToField(
       piece,
@@ -432,10 +430,8 @@ export class Session {
   /** Moves the piece that the keyboard carries by one step; returns whether it carries one.
    * @type {(right: number, up: number) => boolean} */
   step(right, up) {
-    const {
-      game,
-      hand: { state, piece, grip },
-    } = this;
+    const { game } = this;
+    const { state, piece, grip } = this.hand;
     if (state !== "carried" || grip) return false;
     const { orientation, at } = game.placements.get(piece);
     const next = game.grid.neighbour(/** @type {Fabkit.Point} */ (at), right, up);

@@ -205,11 +205,8 @@ function framed(piece, orientation) {
  * @param {number} x
  * @param {number} y */
 function placed(piece, orientation, x, y) {
-  const {
-    group,
-    middle: [mx, my],
-    scale,
-  } = framed(piece, orientation);
+  const { group, middle, scale } = framed(piece, orientation);
+  const [mx, my] = middle;
   group.setAttribute("transform", `translate(${x} ${y}) scale(${scale}) translate(${-mx} ${-my})`);
   return group;
 }
@@ -236,10 +233,8 @@ export function howToSteps() {
     .sort((first, second) => second[1] - first[1] || second[2] - first[2]);
   const { orientations } = data.pieces[piece];
   const over = orientations[0].flip ?? orientations[0].over ?? 0;
-  const {
-    middle: [x, y],
-    scale,
-  } = framed(piece, 0);
+  const { middle, scale } = framed(piece, 0);
+  const [x, y] = middle;
   const cells = pairs(orientations[0].cells).map((cell) =>
     previewGame(data, 1).grid.toDrawing(...cell),
   );

@@ -12,6 +12,18 @@ const SCHEMA = 1;
 /** Limits of a link: decompressed characters, number of cells, and coordinates. */
 const [MOST_TEXT, MOST_CELLS, FARTHEST] = [100000, 3000, 20000];
 
+/** What a custom challenge has of the one that it was made from. */
+const RULES = /** @type {const} */ ([
+  "minus",
+  "blocked",
+  "blocks",
+  "blockers",
+  "clues",
+  "clueCount",
+  "board",
+  "open",
+]);
+
 /** Compresses a document to URL-safe text.
  * @param {object} document */
 async function pack(document) {
@@ -92,17 +104,10 @@ function customEntry(
   const isSameProblem =
     source &&
     String([source.cells, source.pieces, source.count]) === String([cells, places, count]);
-  // Its rules are those of the challenge that it was made from.
-  const {
-    open = 0,
-    minus,
-    blocked,
-    blocks,
-    blockers,
-    clues,
-    clueCount,
-    board,
-  } = isSameProblem ? source : {};
+  /** Its rules are those of the challenge that it was made from.
+   * @type {Partial<Fabkit.Entry>} */
+  const rules = isSameProblem ? Object.fromEntries(RULES.map((name) => [name, source[name]])) : {};
+  const { open = 0, minus, clues } = rules;
   const hasRules = Boolean(open || minus || clues);
   ensure(mark === undefined || (hasRules && source?.mark === mark)); // another version may have other rules
   const grid = new Grid(data.lattice, halves);
@@ -134,14 +139,8 @@ function customEntry(
     given: [],
     kind: "own",
     title: "",
+    ...rules,
     open,
-    minus,
-    blocked,
-    blocks,
-    blockers,
-    clues,
-    clueCount,
-    board,
   };
   const game = new Game(data, entry);
   /** @type {(size: (...sizes: number[]) => number) => number} */

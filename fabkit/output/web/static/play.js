@@ -22,27 +22,9 @@ class Page {
     );
     /** @type {Fabkit.Entry} */
     this.entry; // set by `open`
-    this.challenges = new ChallengeList(
-      data,
-      this.store,
-      {
-        list: find("list"),
-        kind: find("kind"),
-        unsolved: find("unsolved"),
-        nothing: find("nothing"),
-        tally: find("tally"),
-      },
-      (entry) => this.go(entry),
-    );
-    this.month = new MonthView(data, this.store, {
-      title: find("month"),
-      grid: find("month-grid"),
-      total: find("month-total"),
-      earlier: find("earlier"),
-      later: find("later"),
-    });
-    const elements = { board: find("board"), tray: find("tray") };
-    this.session = new Session(data, this.store, elements, {
+    this.challenges = new ChallengeList(data, this.store, (entry) => this.go(entry));
+    this.month = new MonthView(data, this.store);
+    this.session = new Session(data, this.store, {
       announce: (text) => this.announce(text),
       changed: (verdict) => this.changed(verdict),
       ticked: () => this.count(),
@@ -273,12 +255,8 @@ class Page {
   }
 
   async shareResult() {
-    const {
-      data,
-      messages,
-      store,
-      challenges: { today },
-    } = this;
+    const { data, messages, store } = this;
+    const { today } = this.challenges;
     const text = resultText(data, store, today, new Date());
     if (!text) return;
     const isOnline = window.location.protocol.startsWith("http");
@@ -425,10 +403,8 @@ class Page {
 
   /** @param {Fabkit.Verdict} verdict */
   changed(verdict) {
-    const {
-      game,
-      hand: { piece: selected },
-    } = this.session;
+    const { game, hand } = this.session;
+    const selected = hand.piece;
     const isHeld = selected !== null;
     const isKnown = Boolean(this.entry.solution);
     /** @type {Record<string, boolean>} */
@@ -458,11 +434,8 @@ class Page {
   /** Notes that today's challenge was solved just now, if that is so.
    * @param {boolean} solved */
   noteDay(solved) {
-    const {
-      challenges,
-      entry,
-      session: { game },
-    } = this;
+    const { challenges, entry } = this;
+    const { game } = this.session;
     if (solved && !this.wasSolved && !game.counts.shown) {
       this.checkDate();
       if (entry === challenges.today) this.store.saveDay(dateKey(new Date()), game);

@@ -2,7 +2,7 @@
 // it becomes visible.
 import { formatMessage, html } from "./play-draw.js";
 import { findEntry } from "./play-families.js";
-import { key, pairs } from "./play-grid.js";
+import { cellsKey, pairs } from "./play-grid.js";
 import { ViewerScene } from "./viewer-scene.js";
 
 /** The library is beside this script, also when several pages share it. */
@@ -36,14 +36,8 @@ const text = (key, places) => {
  * @param {Fabkit.Entry} entry */
 function boardOf({ cells, minus = [], halves }) {
   const boards = halves === 1 ? Object.entries(window.FABKIT_MODELS.boards) : [];
-  /** @param {Fabkit.Flat} flat */
-  const sorted = (flat) =>
-    pairs(flat)
-      .map(([x, y]) => key(x, y))
-      .sort((a, b) => a - b)
-      .join();
-  const whole = sorted([...cells, ...minus]);
-  return boards.find(([, board]) => sorted(board.cells) === whole);
+  const whole = cellsKey(pairs([...cells, ...minus]));
+  return boards.find(([, board]) => cellsKey(pairs(board.cells)) === whole);
 }
 
 /** @type {(src: string) => Promise<unknown>} */
