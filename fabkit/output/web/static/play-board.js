@@ -84,13 +84,8 @@ export class Board {
     this.region.prepend(svg("rect", { x, y, width, height, rx: GAP, class: "park" }));
     const text = game.data.messages.park;
     const size = Math.min(LABEL, Math.max(width, height) / text.length / 0.6);
-    const label = svg("text", {
-      class: "parking",
-      "aria-hidden": "true",
-      "data-text": "park",
-      "font-size": size,
-    });
-    label.textContent = text;
+    const style = { class: "parking", "aria-hidden": "true", "data-text": "park" };
+    const label = svg("text", { ...style, "font-size": size }, text);
     label.setAttribute(
       "transform",
       `translate(${x + width / 2} ${y + height / 2}) rotate(${isBelow ? 0 : 90})`,
@@ -108,7 +103,9 @@ export class Board {
   }
 
   /** Updates the placed pieces.
-   * @type {(verdict: Fabkit.Verdict, name: (piece: number) => string, selected: number | null) => void} */
+   * @param {Fabkit.Verdict} verdict
+   * @param {(piece: number) => string} name
+   * @param {number | null} selected */
   update(verdict, name, selected) {
     const { game } = this;
     for (const [piece, group] of this.groups) {

@@ -8,7 +8,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const LEAST_TEXT = 15;
 
 /** Creates an SVG element with attributes.
- * @type {<Tag extends keyof SVGElementTagNameMap>( tag: Tag, attributes?: Fabkit.Attributes, ...children: Node[] ) => SVGElementTagNameMap[Tag]} */
+ * @type {<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes?: Fabkit.Attributes,
+ *   ...children: (Node | string)[]) => SVGElementTagNameMap[Tag]} */
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
@@ -17,7 +18,9 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /** Creates an HTML element with properties.
- * @type {<Tag extends keyof HTMLElementTagNameMap>( tag: Tag, properties?: Partial<HTMLElementTagNameMap[Tag]>, ...children: (Node | string)[] ) => HTMLElementTagNameMap[Tag]} */
+ * @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag,
+ *   properties?: Partial<HTMLElementTagNameMap[Tag]>,
+ *   ...children: (Node | string)[]) => HTMLElementTagNameMap[Tag]} */
 export function html(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -42,6 +45,12 @@ export const score = (messages, [moves, ms]) => {
   return `${formatCount(messages, "moves", moves)} · ${time}`;
 };
 
+/** A text around a height.
+ * @type {(text: string, x: number, y: number, size: number, attributes: Fabkit.Attributes) =>
+ *   SVGTextElement} */
+const written = (text, x, y, size, attributes) =>
+  svg("text", { x, y, dy: "0.357em", "font-size": size, ...attributes }, text);
+
 /** Draws a piece into a group, with the lattice's anchor at the origin.
  * @type {(group: SVGGElement, game: Fabkit.Drawable, piece: number, orientation: number) => void} */
 export function drawPiece(group, game, piece, orientation) {
@@ -65,15 +74,15 @@ export function drawPiece(group, game, piece, orientation) {
   }
   const [x, y, size] = orientations[orientation].label;
   const [left, base] = grid.toDrawing(x * grid.halves, y * grid.halves);
-  const letter = { x: left, y: base, dy: "0.357em", "font-size": size * UNIT };
-  const text = svg("text", { ...letter, fill: ink, class: "letter", "aria-hidden": "true" });
-  text.textContent = label;
+  const style = { fill: ink, class: "letter", "aria-hidden": "true" };
+  const text = written(label, left, base, size * UNIT, style);
   text.style.setProperty("--faint", faint); // on a given piece, which is faded
   group.replaceChildren(...parts, text);
 }
 
 /** Redraws a piece if its orientation has changed; returns whether it has.
- * @type {(group: SVGGElement, game: Fabkit.Drawable, piece: number, orientation: number) => boolean} */
+ * @type {(group: SVGGElement, game: Fabkit.Drawable, piece: number, orientation: number) =>
+ *   boolean} */
 export function redrawPiece(group, game, piece, orientation) {
   const isNew = group.dataset.orientation !== String(orientation);
   if (isNew) drawPiece(group, game, piece, orientation);
@@ -82,7 +91,8 @@ export function redrawPiece(group, game, piece, orientation) {
 }
 
 /** A mark of a piece, or what stands for it on a board: a hole, a cross, a dot, or the lack of any.
- * @type {(grid: Grid, look: string, centre: Fabkit.Point, reach: number, colour: string) => SVGElement} */
+ * @type {(grid: Grid, look: string, centre: Fabkit.Point, reach: number, colour: string) =>
+ *   SVGElement} */
 function markShape(grid, look, centre, reach, colour) {
   const [x, y] = grid.toDrawing(centre[0] * grid.halves, centre[1] * grid.halves);
   const size = reach * UNIT;
@@ -103,13 +113,10 @@ function markShape(grid, look, centre, reach, colour) {
  * @type {(grid: Grid, entry: Fabkit.Entry) => SVGElement[]} */
 function paintedCells(grid, entry) {
   const painted = (entry.clues ?? []).filter(({ look }) => look?.startsWith("#"));
-  return painted.map(({ look = "", spots }) =>
-    svg("path", {
-      d: grid.cellsPath(spots.flatMap((spot) => pairs(spot[3]))),
-      fill: look,
-      class: "painted",
-    }),
-  );
+  return painted.map(({ look: fill = "", spots }) => {
+    const d = grid.cellsPath(spots.flatMap((spot) => pairs(spot[3])));
+    return svg("path", { d, fill, class: "painted" });
+  });
 }
 
 /** What stands on the cells of a board: open cells, blockers, texts and clues.
@@ -128,15 +135,8 @@ function boardDetails(grid, data, entry, withTexts) {
     const isOpen = pairs(cells).every(([cx, cy]) => open.has(key(cx, cy)));
     const [left, base] = grid.toDrawing(x, y);
     const style = isOpen ? (entry.blocked ? "on-blocker" : "on-open") : "";
-    const written = svg("text", {
-      x: left,
-      y: base,
-      dy: "0.357em",
-      "font-size": size * UNIT,
-      class: `letter board-text ${style}`,
-    });
-    written.textContent = text;
-    parts.push(written);
+    const attributes = { class: `letter board-text ${style}` };
+    parts.push(written(text, left, base, size * UNIT, attributes));
   }
   const paints = (entry.clues ?? []).some(({ look }) => look?.startsWith("#"));
   for (const clue of entry.clues ?? []) {
@@ -153,38 +153,22 @@ function boardDetails(grid, data, entry, withTexts) {
         mark.classList.add("clue");
         parts.push(mark);
       } else {
-        if (!clue.look)
-          parts.push(
-            svg("path", {
-              d: grid.cellsPath(pairs(cells)),
-              fill: colour ?? "",
-              class: "clue-cell",
-            }),
-          );
-        parts.push(svg("circle", { cx, cy, r, fill: colour ?? "", class: "clue" }));
+        const [d, fill] = [grid.cellsPath(pairs(cells)), colour ?? ""];
+        if (!clue.look) parts.push(svg("path", { d, fill, class: "clue-cell" }));
+        parts.push(svg("circle", { cx, cy, r, fill, class: "clue" }));
       }
       if (!piece) continue;
       const shift = isMark ? r : 0; // beside a mark, and smaller
-      const place = {
-        x: cx + shift,
-        y: cy + shift,
-        dy: "0.357em",
-        "font-size": isMark ? r / 2 : r,
-      };
-      const letter = svg("text", {
-        ...place,
-        fill: isMark ? piece.colour : piece.ink,
-        class: "letter clue-letter",
-      });
-      letter.textContent = piece.label;
-      parts.push(letter);
+      const style = { fill: isMark ? piece.colour : piece.ink, class: "letter clue-letter" };
+      parts.push(written(piece.label, cx + shift, cy + shift, isMark ? r / 2 : r, style));
     }
   }
   return parts;
 }
 
 /** Circles at the centres of cells.
- * @type {(grid: Grid, cells: Fabkit.Point[], diameter: number, style: Fabkit.Attributes) => SVGElement[]} */
+ * @type {(grid: Grid, cells: Fabkit.Point[], diameter: number, style: Fabkit.Attributes) =>
+ *   SVGElement[]} */
 function balls(grid, cells, diameter, style) {
   return cells.map(([x, y]) => {
     const [cx, cy] = grid.toDrawing(x, y);
@@ -221,7 +205,8 @@ function gridLines({ grid, entry }) {
 }
 
 /** The view box around a box in frame points, with a margin.
- * @type {(grid: Grid, box: Fabkit.Box, margin?: number) => [x: number, y: number, width: number, height: number]} */
+ * @type {(grid: Grid, box: Fabkit.Box, margin?: number) =>
+ *   [x: number, y: number, width: number, height: number]} */
 export function viewBox(grid, [left, bottom, right, top], margin = 0) {
   const [x0, y0] = grid.toDrawing(left, top);
   const [x1, y1] = grid.toDrawing(right, bottom);

@@ -27,13 +27,14 @@ export function memberOf(family, places) {
   const texts = choices.map(([text]) => text);
   const id = [family.prefix, ...texts].filter(Boolean).join("-");
   const name = `${family.id} ${id}`;
-  if (!members.has(name)) members.set(name, makeMember(family, places, id));
+  if (!members.has(name)) members.set(name, makeMember(family, choices, places, id));
   return members.get(name) ?? null;
 }
 
-/** @type {(family: Fabkit.Family, places: number[], id: string) => Fabkit.Entry} */
-function makeMember(family, places, id) {
-  const minus = family.groups.flatMap((group, number) => group[places[number]][1]);
+/** @type {(family: Fabkit.Family, choices: Fabkit.Choice[], places: number[], id: string) =>
+ *   Fabkit.Entry} */
+function makeMember(family, choices, places, id) {
+  const minus = choices.flatMap(([, cells]) => cells);
   const gone = new Set(pairs(minus).map(([x, y]) => key(x, y)));
   /** @param {Fabkit.Point} cell */
   const stays = ([x, y]) => !gone.has(key(x, y));
@@ -56,16 +57,14 @@ function makeMember(family, places, id) {
     rings: family.rings,
     minus,
     blocked: family.blocked,
-    blocks: family.blocked ? family.groups.map((group, number) => group[places[number]][1]) : [],
+    blocks: family.blocked ? choices.map(([, cells]) => cells) : [],
     clueCount: family.clueCount,
     open: Math.max(family.open - gone.size, 0),
     clues: clues.filter(({ spots }) => spots.length),
     board: family.board,
     family,
     choice: places,
-    blockers: family.blocked
-      ? family.groups.map((group, number) => group[places[number]][2] ?? [])
-      : [],
+    blockers: family.blocked ? choices.map(([, , blocker = []]) => blocker) : [],
   };
 }
 
@@ -185,10 +184,11 @@ export class FamilyPicker {
     };
     const roll = () => {
       let member = null;
+      const sizes = family.groups.map((group) => group.length);
       while (!member)
         member = memberOf(
           family,
-          family.groups.map((group) => Math.floor(Math.random() * group.length)),
+          sizes.map((size) => Math.floor(Math.random() * size)),
         );
       open(member);
     };
@@ -196,12 +196,10 @@ export class FamilyPicker {
     const buttons = [
       html("button", { type: "button", className: "plain", value: "any", onclick: roll }, text),
     ];
-    const today = memberOfDay({ ...data, families: [family] }, new Date());
+    const ofToday = () => memberOfDay({ ...data, families: [family] }, new Date());
+    const today = ofToday();
     if (today) {
-      const onclick = () => {
-        const member = memberOfDay({ ...data, families: [family] }, new Date());
-        if (member) open(member);
-      };
+      const onclick = () => open(ofToday() ?? today);
       buttons.unshift(
         html(
           "button",
@@ -219,13 +217,7 @@ export class FamilyPicker {
       this.note,
     );
     this.element.dataset.family = family.id;
-    this.show(
-      today ??
-        memberOf(
-          family,
-          family.groups.map(() => 0),
-        ),
-    );
+    this.show(today ?? memberOf(family, Array(family.groups.length).fill(0)));
   }
 
   /** Shows the choices of a member, if it is one of this family.

@@ -322,12 +322,10 @@ export class Game {
     /** The pieces on each cell.
      * @type {Map<number, number[]>} */
     const covered = new Map();
-    /** @type {[Fabkit.Point[], Map<number, Set<number>>, Set<number>, Set<number>]} */
-    const [doublyCovered, overlaps, outside, parked] = [[], new Map(), new Set(), new Set()];
-    /** @type {Set<number>} */
-    const blocking = new Set();
-    /** @type {Set<number>} */
-    const against = new Set();
+    /** @type {[Fabkit.Point[], Map<number, Set<number>>]} */
+    const [doublyCovered, overlaps] = [[], new Map()];
+    /** @type {Set<number>[]} */
+    const [outside, parked, blocking, against] = [new Set(), new Set(), new Set(), new Set()];
     for (const [piece, placement] of this.placements) {
       const cells = this.cells(piece);
       const inside = cells.filter(([x, y]) => this.region.has(key(x, y)));
@@ -427,7 +425,8 @@ function knownWith(game, kept) {
 }
 
 /** A solution in which some pieces lie as they do: a known one, or one that is found.
- * @type {(game: Game, kept: Map<number, Fabkit.Placement>, limitMs: number) => Fabkit.Solution | null | undefined} */
+ * @type {(game: Game, kept: Map<number, Fabkit.Placement>, limitMs: number) =>
+ *   Fabkit.Solution | null | undefined} */
 function solutionWith(game, kept, limitMs) {
   const known = knownWith(game, kept);
   if (known) return known;
@@ -478,7 +477,8 @@ function* choose(pieces, count) {
 
 /** The pieces that lie as in a solution, and the places of it that are open. A piece in the place of an
  * identical one is right.
- * @type {(game: Game, solution: Fabkit.Lying[], lying: Map<number, Fabkit.Placement>) => { settled: Set<number>, open: Fabkit.Lying[] }} */
+ * @type {(game: Game, solution: Fabkit.Lying[], lying: Map<number, Fabkit.Placement>) =>
+ *   { settled: Set<number>, open: Fabkit.Lying[] }} */
 function progress(game, solution, lying) {
   const given = new Set([...game.fixed].map((piece) => cellsKey(game.cells(piece))));
   const settled = new Set(game.fixed);
@@ -537,7 +537,8 @@ const interchangeable = (game, piece, other) =>
   piece === other || shapes(game, piece) === shapes(game, other);
 
 /** The piece among some that correctly fills a place of the solution, or null.
- * @type {(game: Game, place: Fabkit.Lying, lying: Map<number, Fabkit.Placement>, settled: Set<number>) => number | null} */
+ * @type {(game: Game, place: Fabkit.Lying, lying: Map<number, Fabkit.Placement>,
+ *   settled: Set<number>) => number | null} */
 function occupantOf(game, place, lying, settled) {
   const wanted = cellsKey(cellsOf(game, place));
   /** @param {number} piece */

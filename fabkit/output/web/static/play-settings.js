@@ -21,7 +21,8 @@ data.messages = {}; // messages in the current language; filled by `localize`
 /** The reader's settings, shared by the pages of all sets. */
 export class Settings {
   constructor() {
-    /** @type {{ schema: number; language?: string; theme?: string; meter?: boolean; seen?: boolean; deadEnd?: boolean }} */
+    /** @type {{ schema: number, language?: string, theme?: string, meter?: boolean, seen?: boolean,
+     *   deadEnd?: boolean }} */
     this.values = { schema: 1 };
     this.read();
     for (const name of /** @type {const} */ (["language", "theme"])) {

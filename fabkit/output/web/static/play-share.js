@@ -74,7 +74,8 @@ export async function parseLink(data, hash) {
 }
 
 /** The hash of a challenge, with or without placements.
- * @type {(data: Fabkit.Data, entry: Fabkit.Entry, placements?: Fabkit.Stored[]) => Promise<string>} */
+ * @type {(data: Fabkit.Data, entry: Fabkit.Entry, placements?: Fabkit.Stored[]) =>
+ *   Promise<string>} */
 async function linkHash(data, entry, placements = undefined) {
   const head = { schema: SCHEMA, set: data.name };
   if (!entry.own) {

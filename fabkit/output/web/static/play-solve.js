@@ -41,7 +41,8 @@ function optionsOf(game, free, numbers) {
 }
 
 /** Prepares the search for a solution in which some pieces lie as they do; see the declaration.
- * @type {(game: Game, kept: Map<number, Fabkit.Placement>) => (limitMs: number) => Fabkit.Solution | null | undefined} */
+ * @type {(game: Game, kept: Map<number, Fabkit.Placement>) => (limitMs: number) =>
+ *   Fabkit.Solution | null | undefined} */
 export function searchWith(game, kept) {
   const { entry } = game;
   const taken = new Set(
@@ -129,5 +130,6 @@ export function searchWith(game, kept) {
   };
 }
 
-/** @type {(game: Game, kept: Map<number, Fabkit.Placement>, limitMs: number) => Fabkit.Solution | null | undefined} */
+/** @type {(game: Game, kept: Map<number, Fabkit.Placement>, limitMs: number) =>
+ *   Fabkit.Solution | null | undefined} */
 export const solve = (game, kept, limitMs) => searchWith(game, kept)(limitMs);

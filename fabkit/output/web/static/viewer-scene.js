@@ -355,7 +355,9 @@ export class ViewerScene {
 
   /** Shows exactly the parts with places, matrices by id; `parting` ones can be exploded. With `moving`
    * they travel there; with `keeping`, the view stays as it is if they take about as much room.
-   * @type {(places: Map<string, number[]>, parting: string[], moving: boolean, keeping?: boolean) => void} */
+   * @param {Map<string, number[]>} places
+   * @param {string[]} parting
+   * @param {boolean} moving */
   show(places, parting, moving, keeping = false) {
     const travels = moving && !isStill();
     for (const [id, part] of this.parts) {

@@ -90,7 +90,8 @@ function inRows(stage, entry) {
 }
 
 /** The placements of the solution, with the board, if there is one.
- * @type {(stage: ViewerScene, entry: Fabkit.Entry, solution: Fabkit.Lying[]) => Map<string, number[]>} */
+ * @type {(stage: ViewerScene, entry: Fabkit.Entry, solution: Fabkit.Lying[]) =>
+ *   Map<string, number[]>} */
 function assembled(stage, entry, solution) {
   const { lattice, unitMm, pieces } = data;
   const [name, board] = boardOf(entry) ?? [];
