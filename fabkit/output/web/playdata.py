@@ -60,6 +60,7 @@ Flat = Annotated[list[int], "Flat"]
 #: A placement: the piece's index in the set, that of its orientation, and the frame vector that moves it.
 _Lying = Annotated[list[int], "Lying"]
 _SPOT = "x: number, y: number, reach: number"
+_BoardText = Annotated[list[Any], "[text: string, x: number, y: number, size: number, cells: Flat]"]
 
 
 # What an orientation shows: areas in the second colour, cells by mark, and what is drawn there. Which one
@@ -186,9 +187,7 @@ class PageDocument(TypedDict):
     lattice: LatticeData
     levels: list[str]
     pieces: list[_PieceData]
-    boards: Annotated[
-        list[list[list[Any]]], "[text: string, x: number, y: number, size: number, cells: Flat][][]"
-    ]
+    boards: list[list[_BoardText]]
     entries: Annotated[list[dict[str, Any]], "Entry[]"]
     families: list[_FamilyData]
     titles: dict[str, list[str]]
