@@ -29,9 +29,8 @@ def declarations() -> str:
 
 
 def _interfaces(module: Any) -> Iterator[str]:
-    for name, document in vars(module).items():
-        is_own = is_typeddict(document) and document.__module__ == module.__name__
-        if not is_own:
+    for document in vars(module).values():
+        if not is_typeddict(document) or document.__module__ != module.__name__:
             continue
         yield f"  interface {_name(document)} {{"
         for key, hint in get_type_hints(document, include_extras=True).items():
