@@ -396,7 +396,7 @@ def test_extras_are_installed_as_the_texts_say() -> None:
 
 
 def test_files_that_are_named_exist() -> None:
-    scripts = set(re.findall(r"(?<![\w/])((?:scripts|\.ci)/[a-z-]+)", EVERYTHING))
+    scripts = set(re.findall(r"(?<![\w/])((?:scripts|\.ci)/[a-z_-]+(?:\.py)?)", EVERYTHING))
     assert {"scripts/fabkit", "scripts/test"} <= scripts
     paths = set(re.findall(r"`((?:fabkit|pieces|tests|docs)/[\w./-]+)`", EVERYTHING))
     assert [

@@ -24,7 +24,8 @@ from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.render.cover import cover_picture
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files
-from fabkit.output.web.viewerdata import models_data, models_script
+from fabkit.output.web.playdata import data_script
+from fabkit.output.web.viewerdata import models_data
 from fabkit.profiles.accessory import printables
 from fabkit.profiles.filaments import in_own_colours
 from fabkit.profiles.profile_file import dump_profile
@@ -43,8 +44,8 @@ STILL = "still.webp"
 FILES = "files"
 #: The quality of the still picture, out of 100.
 _QUALITY = 88
-#: Files that several pages can share.
-SHARED = ("fabkit.css", "icon.svg", "play.js", "play-", "viewer.js", "viewer-", "vendor/", "fonts/")
+#: Files that several pages can share; the last three are of former versions, and removed.
+SHARED = ("fabkit.css", "icon.svg", "play.js", "vendor/", "fonts/", "play-", "viewer.js", "viewer-")
 
 
 def page_folder(folder: Path, name: str = PAGE) -> Path:
@@ -148,7 +149,7 @@ class _PageBuilder:
         _ = self.meshes  # to show the same triangles
         whole = printables(self.puzzle, in_own_colours(self.profile))
         data = models_data(self.prints.pictured(whole), self.progress)
-        output_path(MODELS).write_text(models_script(data))
+        output_path(MODELS).write_text(data_script(data, "FABKIT_MODELS"))
 
     def _write_still(self, output_path: OutputPath) -> None:
         from PIL import Image
@@ -223,6 +224,5 @@ def make_page(
 
 def static_digest() -> str:
     """A hash of the files that all pages share."""
-    folder = Path(document.__file__).parent / "static"
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(path for path in document.STATIC.rglob("*") if path.is_file())
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))

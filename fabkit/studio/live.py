@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fabkit.model.lattice import Cell
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.render.assembly import boards_for_region, piece_placements
-from fabkit.output.web.viewerdata import viewer_matrix, viewer_model
+from fabkit.output.web.viewerdata import ModelData, viewer_matrix, viewer_model
 from fabkit.printing.plate import mesh_transform
 from fabkit.profiles.accessory import LID, Printable
 from fabkit.profiles.profile import Profile
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Parts that are kept: those of the largest shipped set with four profiles.
 _KEPT = 64
 #: The mesh and the model of each part, by what they depend on.
-_kept: OrderedDict[tuple[object, ...], tuple[Mesh, dict[str, Any]]] = OrderedDict()
+_kept: OrderedDict[tuple[object, ...], tuple[Mesh, ModelData]] = OrderedDict()
 
 
 class LiveParts:
@@ -56,7 +56,7 @@ class LiveParts:
         meshes = {part_id: _kept[key][0] for part_id, key in self._keys.items() if key in _kept}
         self.artifacts = Artifacts(puzzle, possible, profile, drawings, meshes)
 
-    def model(self, part: Printable) -> dict[str, Any]:
+    def model(self, part: Printable) -> ModelData:
         """Return the viewer's model of a part, and keep it with the part's mesh.
 
         Raises:

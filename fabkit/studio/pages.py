@@ -10,15 +10,13 @@ from fabkit.core.parsing import shipped_file
 from fabkit.model.lattice import LATTICES
 from fabkit.output.i18n import LANGUAGES, load_messages
 from fabkit.output.report import render_html
-from fabkit.output.web.document import LANGUAGE_NAMES, shared_files
+from fabkit.output.web.document import LANGUAGE_NAMES, STATIC, shared_files
 from fabkit.output.web.drawdata import lattices_to_draw_on
 from fabkit.output.web.playdata import data_script
 from fabkit.sets.library import shipped_names
 from fabkit.studio.files import WorkingFolder
 
 _STATIC = Path(__file__).parent / "static"
-#: The play page's scripts that the studio shares: lattices, drawing, settings, and the 3D scene.
-_SHARED = ("play-grid.js", "play-store.js", "play-draw.js", "play-settings.js", "play-share.js")
 #: The page loads its own files only, and runs no inline script.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -41,9 +39,10 @@ MEDIA_TYPES = {
 
 
 def studio_files() -> dict[str, bytes]:
-    """Return the files of the page by their paths, the play page's among them."""
+    """Return the files of the page by their paths, among them the play page's modules, which its own
+    import."""
     files = shared_files()
-    for path in sorted(_STATIC.iterdir()):
+    for path in (*sorted(STATIC.glob("*.js")), *sorted(_STATIC.iterdir())):
         files[path.name] = shipped_file(path).read_bytes()
     files["fabkit.css"] += files.pop("studio.css")
     messages = {language: _messages(language) for language in LANGUAGES}
@@ -56,7 +55,7 @@ def studio_files() -> dict[str, bytes]:
         language=start,
         languages=LANGUAGE_NAMES.items(),
         policy=POLICY,
-        scripts=("data.js", *_SHARED, "vendor/three.js", "viewer-scene.js"),
+        scripts=("data.js", "vendor/three.js"),
         views=VIEWS,
         lattices=LATTICES,
     )

@@ -61,7 +61,7 @@ def test_everything_is_there_that_the_page_names(made: Path) -> None:
     html = (made / "index.html").read_text()
     named = {part.split('"')[0] for key in ('src="', 'href="') for part in html.split(key)[1:]}
     named = {name for name in named if not name.startswith("#")}
-    assert {"files/pair.3mf", "files/pair-stl.zip", "fabkit.css", "play.js", "viewer.js"} < named
+    assert {"files/pair.3mf", "files/pair-stl.zip", "fabkit.css", "play.js"} < named
     for name in (
         *named, "data.js", "models.js", "still.webp", "vendor/three.js", "vendor/three-LICENSE.txt",
         "fonts/OpenSans-Regular.woff", "fonts/OpenSans-LICENSE.txt", "manifest.json",

@@ -21,8 +21,8 @@ from fabkit.mesh.mesh import Mesh
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.puzzle import Entry
 from fabkit.output.render.assembly import boards_for_region, piece_placements
-from fabkit.output.web.playdata import play_data
-from fabkit.output.web.viewerdata import models_data, models_script, pack_mesh
+from fabkit.output.web.playdata import data_script, play_data
+from fabkit.output.web.viewerdata import models_data, pack_mesh
 from fabkit.profiles.accessory import printables
 from fabkit.profiles.profile_file import load_profile
 from fabkit.puzzles.entries import Selection, gather
@@ -200,7 +200,7 @@ def test_the_script_is_ascii() -> None:
     profile = load_profile((), (), cubi.profile_values)
     piece = cubi.piece("p3")  # of two colours
     artifacts = Artifacts(cubi, (), profile).pictured([piece])
-    text = models_script(models_data(artifacts))
+    text = data_script(models_data(artifacts), "FABKIT_MODELS")
     assert text.isascii()
     read = json.loads(text.removeprefix("window.FABKIT_MODELS = ").removesuffix(";\n"))
     model = read["pieces"]["p3"]

@@ -45,8 +45,8 @@ def test_the_page_and_all_that_it_names_are_there(studio: RunningStudio) -> None
     assert headers["content-type"].startswith("text/html")
     named = {part.split('"')[0] for part in page.decode().split('src="')[1:]}
     named |= {part.split('"')[0] for part in page.decode().split('href="')[1:]}
-    assert {"studio.js", "fabkit.css", "play-grid.js"} <= named
-    for name in named:
+    assert {"studio.js", "fabkit.css", "data.js"} <= named
+    for name in (*named, "play-grid.js", "viewer-scene.js"):
         assert studio.get(name)[0] == 200, name
     assert "http" not in page.decode().replace("http-equiv", "")
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabkit.model.puzzle import Entry, PuzzleSet
+from fabkit.output.web.document import STATIC
+from fabkit.output.web.linker import link
 from fabkit.output.web.playdata import data_script, play_data
-from tests.conftest import ROOT
 
-#: Those that need no document.
-SCRIPTS = ("play-grid.js", "play-solve.js", "play-game.js", "play-families.js")
+#: The modules that need no document, those that they import aside.
+MODULES = ("play-game.js", "play-families.js")
 #: What they ask of a browser.
 BROWSER = "var window = globalThis; var performance = { now: () => Date.now() };"
 
@@ -25,8 +26,8 @@ class PageScripts:
         self._context = quickjs.Context()
         self._context.eval(BROWSER)
         self._context.eval(data_script(play_data(puzzle, entries, 20.0)))
-        for name in SCRIPTS:
-            self._context.eval((ROOT / "fabkit/output/web/static" / name).read_text())
+        self._context.eval(link(STATIC, *MODULES))
+        self._context.eval("fabkitPlay.complete(FABKIT)")
 
     def evaluate(self, function: str, argument: Any = None) -> Any:
         """What a function of JavaScript returns, as in a browser."""

@@ -14,32 +14,16 @@ from fabkit.model.puzzle import Entry, PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_messages, plural_form
 from fabkit.output.report import render_html
 from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, font_path, subset_font
+from fabkit.output.web.linker import link
 from fabkit.output.web.playdata import data_script, play_data
 
-#: The folder of scripts, style sheet and icon.
-_STATIC = Path(__file__).parent / "static"
-#: The scripts of the game, in load order.
-_GAME = (
-    "grid",
-    "game",
-    "store",
-    "draw",
-    "families",
-    "day",
-    "solve",
-    "settings",
-    "board",
-    "input",
-    "session",
-    "challenges",
-    "share",
-)
-#: All scripts of a page, in load order.
-SCRIPTS = ("data.js", *(f"play-{name}.js" for name in _GAME), "play.js")
-#: The script of the 3D view, and the files that it loads.
-_VIEWER = ("viewer.js", "viewer-scene.js", "vendor/three.js", "vendor/three-LICENSE.txt")
-#: The scripts of the front page of several sets.
-_SITE = ("site-data.js", "play-store.js", "play-draw.js", "play-settings.js", "site.js")
+#: The folder of modules, style sheet and icon.
+STATIC = Path(__file__).parent / "static"
+#: The scripts of a page, and of the front page of several sets, in load order: the data, and modules in
+#: one script; see `link`.
+_SCRIPTS, _SITE = ("data.js", "play.js"), ("site-data.js", "site.js")
+#: The library of the 3D view.
+_LIBRARY = ("vendor/three.js", "vendor/three-LICENSE.txt")
 #: The page loads only files beside it and runs no inline script, whatever a name contains. Some
 #: browsers do not count files on disk as 'self', hence ``file:``.
 _LOADED = " ".join(f"{kind}-src 'self' file:;" for kind in ("script", "style", "img", "font"))
@@ -89,7 +73,7 @@ def page_files(
         "page.html",
         title=escape(puzzle.title),
         shared=shared,
-        scripts=(*SCRIPTS, *(_VIEWER[:1] if viewer else ())),
+        scripts=_SCRIPTS,
         viewer=viewer,
         unit=f"{unit_mm:g}",
         downloads=downloads,
@@ -102,8 +86,8 @@ def page_files(
 
 def shared_files(viewer: bool = True) -> dict[str, bytes]:
     """Return the files that all pages share; see `page_files`."""
-    scripts = [*SCRIPTS[1:], *(_VIEWER if viewer else ())]
-    files = {name: static_file(name) for name in ("icon.svg", *scripts)}
+    files = {name: static_file(name) for name in ("icon.svg", *(_LIBRARY if viewer else ()))}
+    files["play.js"] = link(STATIC, *(["viewer.js"] if viewer else []), "play.js").encode()
     files["fabkit.css"] = style_sheet().encode()
     for bold in (False, True):
         files[_font(bold)] = subset_font(None, bold, web=True)
@@ -144,7 +128,7 @@ def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict
     data = {"defaultLanguage": language, "translations": translations, "entries": [], "titles": {}}
     return {
         _SITE[0]: data_script(data).encode(),
-        _SITE[-1]: static_file(_SITE[-1]),
+        _SITE[1]: link(STATIC, _SITE[1]).encode(),
         "index.html": html.encode(),
     }
 
@@ -180,4 +164,4 @@ def style_sheet() -> str:
 
 def static_file(name: str) -> bytes:
     """Read a static file of the page."""
-    return shipped_file(_STATIC / name).read_bytes()
+    return shipped_file(STATIC / name).read_bytes()

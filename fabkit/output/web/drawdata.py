@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
 
 from fabkit.core.colours import ink_on
-from fabkit.model.lattice import LATTICES, Lattice
+from fabkit.model.lattice import LATTICES
 from fabkit.model.puzzle import PuzzleSet, default_board
-from fabkit.output.web.playdata import flat_list, lattice_data
+from fabkit.output.web.playdata import Flat, LatticeData, flat_list, lattice_data
 
 
-def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
-    """Return the ``pieces``, ``boards`` and ids of ``challenges`` of a set, its ``families`` with what
-    the names of their members consist of, and the ``area`` of its pieces.
+class _DrawnPieceData(TypedDict):
+    id: str
+    label: str
+    colour: str
+    ink: str
+    cells: Flat
 
-    Cells are frame points of the lattice in flat lists. Areas are in units of area: squares, hexagons,
-    triangles.
-    """
+
+class _DrawnBoardData(TypedDict):
+    id: str
+    cells: Flat
+    area: float
+    open: float
+    default: bool
+
+
+class _DrawnFamilyData(TypedDict):
+    id: str
+    prefix: str
+    groups: list[list[str]]
+
+
+class ShapesData(TypedDict):
+    """What the pieces and boards of a set look like, the ids of its challenges, and the area of its pieces,
+    in squares, hexagons or triangles."""
+
+    area: float
+    pieces: list[_DrawnPieceData]
+    boards: list[_DrawnBoardData]
+    challenges: list[str]
+    families: list[_DrawnFamilyData]
+
+
+class _SymmetryData(TypedDict):
+    turns: int
+    flipped: bool
+    doubled: Annotated[Sequence[int], "number[]"]
+
+
+class DrawingLatticeData(LatticeData):
+    """A lattice, with the cells of one period in row 0 by column, counter-clockwise from the top."""
+
+    columns: list[Flat]
+    symmetries: list[_SymmetryData]
+
+
+def draw_data(puzzle: PuzzleSet) -> ShapesData:
+    """Return what the pieces and boards of a set look like."""
     board = default_board(puzzle.boards)
     return {
         "area": puzzle.area,
@@ -54,13 +96,14 @@ def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
     }
 
 
-def lattices_to_draw_on() -> list[dict[str, Any]]:
-    """Return all lattices: those of the play page (`lattice_data`), with the cells of one period by
-    column, and the symmetries as doubled matrices."""
+def lattices_to_draw_on() -> list[DrawingLatticeData]:
+    """Return all lattices."""
     return [
-        lattice_data(lattice, {1})
-        | {
-            "columns": _columns(lattice),
+        {
+            **lattice_data(lattice, {1}),
+            "columns": [
+                flat_list(lattice.cells_at(0, column)) for column in range(len(lattice.columns))
+            ],
             "symmetries": [
                 {"turns": symmetry.turns, "flipped": symmetry.flipped, "doubled": symmetry.doubled}
                 for symmetry in lattice.symmetries
@@ -68,8 +111,3 @@ def lattices_to_draw_on() -> list[dict[str, Any]]:
         }
         for lattice in LATTICES.values()
     ]
-
-
-def _columns(lattice: Lattice) -> list[list[int]]:
-    """Return the cells of one period in row 0, by column: counter-clockwise from the top."""
-    return [flat_list(lattice.cells_at(0, column)) for column in range(len(lattice.columns))]

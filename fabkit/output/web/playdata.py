@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from fabkit.core.colours import basic_colour, ink_on
 from fabkit.core.errors import escape
@@ -26,6 +26,7 @@ from fabkit.model.piece import PLAIN, Form, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
     Board,
+    Challenge,
     Clue,
     Entry,
     Family,
@@ -53,20 +54,156 @@ _GIVEN = 0.55
 #: What entries leave out.
 _USUAL = {"kind": "start", "status": "solved", "halves": 1}
 
+# `scripts/data_types.py` writes these types for the page's scripts; a note states a list more exactly.
+#: Points: x, y, x, y.
+Flat = Annotated[list[int], "Flat"]
+#: A placement: the piece's index in the set, that of its orientation, and the frame vector that moves it.
+_Lying = Annotated[list[int], "Lying"]
+_SPOT = "x: number, y: number, reach: number"
+_BoardText = Annotated[list[Any], "[text: string, x: number, y: number, size: number, cells: Flat]"]
+
+
+# What an orientation shows: areas in the second colour, cells by mark, and what is drawn there. Which one
+# follows ``over`` when it is turned over without mirror images, ``flip`` with them, ``left`` and ``right``
+# by the smallest rotation of the lattice.
+class _LookData(TypedDict, total=False):
+    tones: list[Flat]
+    marks: dict[str, Flat]
+    looks: Annotated[list[list[Any]], f"[look: string, {_SPOT}][]"]
+    over: int
+    flip: int
+
+
+class _OrientationData(_LookData):
+    cells: Flat
+    rings: list[Flat]
+    label: Annotated[list[float], "[x: number, y: number, size: number]"]
+    left: int
+    right: int
+
+
+class _PieceData(TypedDict):
+    id: str
+    label: str
+    colour: str
+    hue: str
+    tone: str
+    ink: str
+    markInk: str
+    faint: str
+    plain: int
+    orientations: list[_OrientationData]
+
+
+# What must cover some places. Each has its centre, the distance from there to its edge, its cells, and its
+# row and column on the board, from 1.
+class _ClueData(TypedDict):
+    spots: Annotated[list[list[Any]], f"[{_SPOT}, cells: Flat, row: number, column: number][]"]
+    piece: NotRequired[int]
+    colour: NotRequired[str]
+    mark: NotRequired[str]
+    look: NotRequired[str]
+
+
+# The ``board`` is that with texts; ``clueCount`` leaves out its clues.
+class _RulesData(TypedDict):
+    flips: bool
+    pieces: list[int]
+    cells: Flat
+    rings: list[Flat]
+    board: NotRequired[int]
+    clues: NotRequired[list[_ClueData]]
+    clueCount: NotRequired[int]
+
+
+class _FamilyData(_RulesData):
+    id: str
+    mark: str
+    title: str
+    prefix: str
+    groups: Annotated[list[list[list[Any]]], "[text: string, cells: Flat, blocker?: number[]][][]"]
+    without: list[list[str]]
+    blocked: bool
+    open: int
+
+
+# How many cells stay open, and which others do; the cells of each blocker, and how it lies, empty for one
+# that is not made.
+class _OpenData(TypedDict, total=False):
+    open: int
+    minus: Flat
+    blocked: bool
+    blocks: list[Flat]
+    blockers: list[list[int]]
+
+
+class _SolvedData(TypedDict, total=False):
+    solution: list[_Lying]
+    order: list[int]
+
+
+# Challenges that the page makes have no level, stars or status.
+class _EntryDocument(_RulesData, _OpenData, _SolvedData):
+    id: str
+    mark: str
+    kind: str
+    status: NotRequired[str]
+    level: NotRequired[str]
+    stars: NotRequired[int]
+    halves: int
+    count: int
+    given: list[_Lying]
+
+
+# A kind of cell: lines may be drawn from one corner to the next; the parts are relative to its centroid in
+# steps of the finer frame.
+class _KindData(TypedDict):
+    at: Annotated[list[int], "Point"]
+    corners: Flat
+    lines: list[bool]
+    parts: dict[str, Flat]
+
+
+class LatticeData(TypedDict):
+    """The frame of a lattice, and its kinds of cells."""
+
+    name: str
+    step: Annotated[list[float], "Point"]
+    basis: Annotated[list[list[int]], "[Point, Point]"]
+    turns: int
+    kinds: list[_KindData]
+
+
+class PageDocument(TypedDict):
+    """The data of a page, whose entries leave out what `_without_repetition` says; of each board its texts,
+    with their centres, sizes and cells."""
+
+    schema: int
+    name: str
+    title: str
+    defaultLanguage: str
+    unitMm: float
+    ball: float
+    lattice: LatticeData
+    levels: list[str]
+    pieces: list[_PieceData]
+    boards: list[list[_BoardText]]
+    entries: Annotated[list[dict[str, Any]], "Entry[]"]
+    families: list[_FamilyData]
+    titles: dict[str, list[str]]
+    translations: dict[str, dict[str, str]]
+
 
 def play_data(
     puzzle: PuzzleSet, entries: Sequence[Entry], unit_mm: float, language: str = ""
-) -> dict[str, Any]:
+) -> PageDocument:
     """Return the data of a set's page; see `fabkit.output.web.document.page_files`.
 
     Challenges have the order and titles of the booklet.
 
     Returns:
-        A document for `data_script`. Points and cells are frame points of the lattice in flat
-        lists: x, y, x, y. A placement is the piece's index in the set, the index of its
-        orientation, and the frame vector that moves it. The ``order`` of an entry is that in which a
-        person would find its pieces; its ``cells`` are those of the solution where they are not given;
-        for what else is left out, see `_without_repetition`. Users' texts are escaped.
+        A document for `data_script`, in frame points of the lattice. The ``order`` of an entry is that
+        in which a person would find its pieces. Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -126,7 +263,7 @@ def play_data(
     }
 
 
-def data_script(data: Mapping[str, Any]) -> str:
+def data_script(data: Mapping[str, Any], variable: str = "FABKIT") -> str:
     r"""Return the data as a script that a page can load from disk: one line of ASCII, in which no text
     can end the script element.
 
@@ -135,12 +272,11 @@ def data_script(data: Mapping[str, Any]) -> str:
         window.FABKIT = {"title":"\u003c/script>"};
     """
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return "window.FABKIT = " + text.replace("<", r"\u003c") + ";\n"
+    return f"window.{variable} = " + text.replace("<", r"\u003c") + ";\n"
 
 
-def lattice_data(lattice: Lattice, halves: Iterable[int]) -> dict[str, Any]:
-    """Return the frame, and for each kind of cell its corners, whether lines are drawn from one to the
-    next, and the parts it splits into, relative to its centroid in steps of the finer frame."""
+def lattice_data(lattice: Lattice, halves: Iterable[int]) -> LatticeData:
+    """Return the frame and the kinds of cells of a lattice, divided for the ``halves`` of entries."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
         parts_of_cell = sorted(subdivide(lattice, [(x, y)], factor))
@@ -190,7 +326,26 @@ def _entry(
         return placed_pieces
 
     given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
-    document: dict[str, Any] = {
+    board = puzzle.board_with(challenge)
+    rules, shapes = _rules(puzzle, pieces, challenge, challenge.clues, challenge.board_cells, board)
+    cells = flat_list(sorted(challenge.region))
+    opened: _OpenData = {}
+    if challenge.open_count:
+        opened["open"] = challenge.open_count
+    if challenge.minus:
+        opened["minus"] = flat_list(sorted(challenge.minus))
+        opened["blocked"] = challenge.blocked
+        if challenge.blocked:
+            spots = mark_places(lattice, challenge.minus, 1.0)
+            opened["blocks"] = [flat_list(sorted(spot)) for spot in spots.values()]
+            opened["blockers"] = [_blocker_placement(blocker, spot) for spot in spots.values()]
+    solved: _SolvedData = {}
+    if entry.solution:
+        solved["solution"] = placements(entry.solution)
+        solved["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
+    identity = [shapes, cells, given, challenge.flips, entry.halves, challenge.pieces_count]
+    identity += [rules.get("clues"), opened.get("open"), opened.get("minus")]
+    document: _EntryDocument = {
         "id": challenge.id,
         "kind": entry.kind,
         "status": entry.result.status,
@@ -199,38 +354,18 @@ def _entry(
         "halves": entry.halves,
         "count": challenge.pieces_used,
         "given": placements({placed.piece: placed.cells for placed in challenge.given}),
-        **_rules(
-            puzzle,
-            pieces,
-            challenge.board_cells,
-            challenge.pieces,
-            challenge.clues,
-            challenge.flips,
-            puzzle.board_with(challenge),
-        ),
+        **rules,
+        "cells": cells,
+        **opened,
+        # Distinguishes it from challenges of the same name in another or a changed set.
+        "mark": json_sha256(identity)[:8],
+        **solved,
     }
-    document["cells"] = flat_list(sorted(challenge.region))
-    if challenge.open_count:
-        document["open"] = challenge.open_count
-    if challenge.minus:
-        document["minus"] = flat_list(sorted(challenge.minus))
-        document["blocked"] = challenge.blocked
-        if challenge.blocked:
-            spots = mark_places(lattice, challenge.minus, 1.0)
-            document["blocks"] = [flat_list(sorted(cells)) for cells in spots.values()]
-            document["blockers"] = [_blocker_placement(blocker, cells) for cells in spots.values()]
-    identity = [document[key] for key in ("shapes", "cells")]
-    identity += [given, challenge.flips, entry.halves, challenge.pieces_count]
-    identity += [document.get(key) for key in ("clues", "open", "minus")]
-    del document["shapes"]
-    # Distinguishes it from challenges of the same name in another or a changed set.
-    document["mark"] = json_sha256(identity)[:8]
-    if entry.solution:
-        document["solution"] = placements(entry.solution)
-        document["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
-        if frozenset(chain.from_iterable(entry.solution.values())) == challenge.region:
-            del document["cells"]  # half of the data; the page takes them from the solution
-    return document
+    sent: dict[str, Any] = {**document}
+    covered = frozenset(chain.from_iterable((entry.solution or {}).values()))
+    if covered == challenge.region:
+        del sent["cells"]  # half of the data; the page takes them from the solution
+    return sent
 
 
 def _without_repetition(entries: list[dict[str, Any]], pieces_count: int) -> list[dict[str, Any]]:
@@ -256,10 +391,10 @@ def _family(
     family: Family,
     pieces: Mapping[str, PieceOrientations],
     blocker: PieceOrientations | None,
-) -> dict[str, Any]:
-    """Return a family, from which the page makes its members; see `fabkit.model.puzzle.Family`."""
+) -> _FamilyData:
+    """Return a family, from which the page makes its members."""
     board = family.board
-    document = _rules(puzzle, pieces, board.cells, family.pieces, board.clues, family.flips, board)
+    rules, shapes = _rules(puzzle, pieces, family, board.clues, board.cells, board)
     groups = [
         [
             [
@@ -271,7 +406,8 @@ def _family(
         ]
         for group in family.groups
     ]
-    document |= {
+    document: _FamilyData = {
+        **rules,
         "id": family.id,
         "title": escape(family.title or family.id),
         "prefix": family.prefix,
@@ -279,9 +415,10 @@ def _family(
         "without": [sorted(excluded) for excluded in family.without],
         "blocked": family.blocked,
         "open": board.open_count,
+        "mark": "",
     }
-    document["mark"] = json_sha256(document)[:8]
-    del document["shapes"]
+    identity = {key: part for key, part in document.items() if key != "mark"}
+    document["mark"] = json_sha256(identity | {"shapes": shapes})[:8]
     return document
 
 
@@ -293,22 +430,19 @@ def _blocker_placement(blocker: PieceOrientations | None, cells: frozenset[Cell]
 def _rules(
     puzzle: PuzzleSet,
     pieces: Mapping[str, PieceOrientations],
-    cells: frozenset[Cell],
-    used: Sequence[str],
+    stated: Challenge | Family,
     clues: Sequence[Clue],
-    flips: bool,
+    cells: frozenset[Cell],
     board: Board | None,
-) -> dict[str, Any]:
-    """Return what challenges and families have in common; ``shapes`` only serves to tell sets apart."""
+) -> tuple[_RulesData, list[Any]]:
+    """Return what challenges and families have in common, and the shapes that tell sets apart."""
     lattice = puzzle.lattice
     indices = {piece_id: index for index, piece_id in enumerate(pieces)}
-    shapes = {
-        piece_id: [sorted(form.cells) for form in pieces[piece_id].piece.forms] for piece_id in used
-    }
-    document: dict[str, Any] = {
-        "shapes": [lattice.name, shapes],
-        "flips": flips,
-        "pieces": sorted(indices[piece_id] for piece_id in used),
+    forms = {piece_id: pieces[piece_id].piece.forms for piece_id in stated.pieces}
+    shapes = {piece_id: [sorted(form.cells) for form in forms[piece_id]] for piece_id in forms}
+    document: _RulesData = {
+        "flips": stated.flips,
+        "pieces": sorted(indices[piece_id] for piece_id in forms),
         "cells": flat_list(sorted(cells)),
         "rings": [flat_list(ring) for ring in rings_of_cells(lattice, cells)],
     }
@@ -318,25 +452,24 @@ def _rules(
         numbering = CellNumbering(lattice, cells)
         document["clues"] = [_clue(puzzle, clue, indices, numbering) for clue in clues]
         document["clueCount"] = len(puzzle.clues_besides_board(clues))
-    return document
+    return document, [lattice.name, shapes]
 
 
 def _clue(
     puzzle: PuzzleSet, clue: Clue, indices: Mapping[str, int], numbering: CellNumbering
-) -> dict[str, Any]:
-    """Return what must cover some places, and the places: each with its centre, the distance from there
-    to its edge, its cells, and its row and column on the board, from 1."""
+) -> _ClueData:
+    """Return what must cover some places, and the places."""
     spots = []
     for spot in _spots(puzzle, clue.cells):
         row, column = numbering.place(frozenset(zip(spot[3][::2], spot[3][1::2], strict=True)))
         spots.append([*spot, row + 1, column + 1])
-    document: dict[str, Any] = {"spots": spots}
+    document: _ClueData = {"spots": spots}
     if clue.piece:
         document["piece"] = indices[clue.piece]
     if clue.colour:
         document["colour"] = clue.colour
     if clue.mark:
-        document |= {"mark": clue.mark, "look": puzzle.marks.get(clue.mark, clue.mark)}
+        document["mark"], document["look"] = clue.mark, puzzle.marks.get(clue.mark, clue.mark)
     return document
 
 
@@ -373,19 +506,13 @@ def _channels(colour: str) -> tuple[float, ...]:
     return tuple(bytes.fromhex(colour[1:]))
 
 
-def flat_list(points: Iterable[Point]) -> list[int]:
-    """Return points as one list of coordinates.
-
-    Example:
-        >>> flat_list([(1, 2), (3, 4)])
-        [1, 2, 3, 4]
-    """
+def flat_list(points: Iterable[Point]) -> Flat:
+    """Return points as one list of coordinates."""
     return list(chain.from_iterable(points))
 
 
-def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> dict[str, Any]:
-    """Return a piece and its orientations. Each has its cells and outline with the lattice's anchor at 0,
-    and its `neighbours`."""
+def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> _PieceData:
+    """Return a piece and its orientations."""
     piece, lattice = oriented.piece, puzzle.lattice
     labels = [_label(puzzle, piece, form) for form in piece.forms]
     (x, y), _ = labels[0]
@@ -398,14 +525,20 @@ def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> dict[str,
         a, b, c, d = orientation.symmetry.doubled
         dx, dy = lattice.anchor(map(orientation.symmetry, piece.forms[orientation.form].cells))
         corner = (a * x + b * y) / 2 - dx, (c * x + d * y) / 2 - dy
-        document = {
+        looks = _looks(puzzle, oriented, number)
+        if "over" in neighbours:
+            looks["over"] = neighbours["over"]
+        if "flip" in neighbours:
+            looks["flip"] = neighbours["flip"]
+        document: _OrientationData = {
             "cells": flat_list(sorted(orientation.cells)),
             "rings": [flat_list(ring) for ring in orientation.rings],
             "label": [*(round(length, 3) for length in corner), round(height / CAPITAL, 3)],
             "left": neighbours["left"],
             "right": neighbours["right"],
+            **looks,
         }
-        documents.append(document | _looks(puzzle, oriented, number) | neighbours)
+        documents.append(document)
     return {
         "id": piece.id,
         "label": escape(piece.label),
@@ -420,8 +553,8 @@ def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> dict[str,
     }
 
 
-def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> dict[str, Any]:
-    """Return what an orientation shows: areas in the second colour, marks, and where they are."""
+def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> _LookData:
+    """Return what an orientation shows."""
     piece, lattice = oriented.piece, puzzle.lattice
     orientation, marks = oriented.all[number], dict(oriented.marks[number])
     has_marks = piece.marks or piece.back
@@ -429,7 +562,7 @@ def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> dict[
     looks = looks_at(lattice, piece, orientation.cells, puzzle.marks, shown)
     if not looks:
         return {}
-    document: dict[str, Any] = {}
+    document: _LookData = {}
     toned = {cell for cell, look in looks.items() if look.startswith("#")}
     if toned:
         rings = rings_of_cells(lattice, toned)
@@ -442,7 +575,9 @@ def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> dict[
     spots = [
         [looks[spot[3][0], spot[3][1]], *spot[:3]] for spot in _spots(puzzle, looks.keys() - toned)
     ]
-    return document | ({"looks": spots} if spots else {})
+    if spots:
+        document["looks"] = spots
+    return document
 
 
 def _label(puzzle: PuzzleSet, piece: Piece, form: Form) -> tuple[tuple[float, float], float]:

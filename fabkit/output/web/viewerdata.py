@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Mapping
-from itertools import chain
-from typing import Any
+from typing import Annotated, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import PLAIN, Piece
 from fabkit.output.render.assembly import Parts, placement_on
 from fabkit.output.render.scene import corner_normals, face_normals
+from fabkit.output.web.playdata import Flat, flat_list
 from fabkit.profiles.accessory import LID, Accessory, Printable
 
 #: The maximum deviation of displayed from printed meshes.
@@ -36,51 +35,61 @@ _DECIMALS = 6
 _BYTES = 3
 
 
-def models_data(artifacts: Parts, progress: Progress = no_progress) -> dict[str, Any]:
-    """The data of the page's 3D viewer.
+class ModelData(TypedDict):
+    """A model: the colours of its parts, how many corners and triangles these have; see `pack_mesh`."""
 
-    Returns:
-        ``pieces``, ``boards`` and ``lids`` by id: each with the ``colours`` of its parts, how many
-        ``corners`` and ``triangles`` these have, and its ``mesh``; see `pack_mesh`. Pieces also
-        have for each orientation in the play data a matrix, 16 numbers column by column, in mm with
-        z up, which places them so at height 0; null if there is none. Boards have their ``cells``,
-        in a flat list, and the height at which pieces ``rest`` in them.
+    colours: list[str]
+    corners: list[int]
+    triangles: list[int]
+    mesh: str
+
+
+# For each orientation in the play data the matrix that places it so at height 0: 16 numbers column by column,
+# in mm with z up; null if there is none.
+class _PieceModelData(ModelData):
+    orientations: Annotated[list[list[float] | None], "number[][]"]
+
+
+# The height at which pieces rest in it.
+class _BoardModelData(ModelData):
+    cells: Flat
+    rest: float
+
+
+class ModelsData(TypedDict):
+    """What a page shows in 3D, by id."""
+
+    pieces: dict[str, _PieceModelData]
+    boards: dict[str, _BoardModelData]
+    lids: dict[str, ModelData]
+
+
+def models_data(artifacts: Parts, progress: Progress = no_progress) -> ModelsData:
+    """Return the data of the page's 3D viewer.
 
     Raises:
         InputError: when the profile does not suit a printable.
         ExternalError: when a library fails.
     """
-    models: dict[str, Any] = {"pieces": {}, "boards": {}, "lids": {}}
+    models: ModelsData = {"pieces": {}, "boards": {}, "lids": {}}
     for done, printable in enumerate(artifacts.printables):
         counted(progress, done, len(artifacts.printables), printable.id)
         model = viewer_model(artifacts, printable)
         if isinstance(printable, Piece):
             oriented = PieceOrientations(artifacts.puzzle.lattice, printable, flips=True)
-            model["orientations"] = [
+            matrices = [
                 _matrix(artifacts, printable, orientation.cells, dict(marks))
                 for orientation, marks in zip(oriented.all, oriented.marks, strict=True)
             ]
-            models["pieces"][printable.id] = model
+            models["pieces"][printable.id] = {**model, "orientations": matrices}
         elif isinstance(printable, Accessory) and printable.kind == LID:
             models["lids"][printable.id] = model
         else:
             drawing = artifacts.drawings[printable.id]
             assert isinstance(drawing, BoardDrawing)
-            model["rest"] = drawing.rest_mm
-            model["cells"] = [*chain.from_iterable(sorted(printable.board.cells))]
-            models["boards"][printable.id] = model
+            cells = flat_list(sorted(printable.board.cells))
+            models["boards"][printable.id] = {**model, "rest": drawing.rest_mm, "cells": cells}
     return models
-
-
-def models_script(data: Mapping[str, Any]) -> str:
-    """The data as a script, which a page can load from the disk.
-
-    Example:
-        >>> print(models_script({"lids": {}}), end="")
-        window.FABKIT_MODELS = {"lids":{}};
-    """
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return f"window.FABKIT_MODELS = {text};\n"
 
 
 def _matrix(
@@ -103,7 +112,7 @@ def viewer_matrix(placement: Matrix) -> list[float]:
     return [int(value) if value == int(value) else value for value in rounded]
 
 
-def viewer_model(artifacts: Parts, printable: Printable) -> dict[str, Any]:
+def viewer_model(artifacts: Parts, printable: Printable) -> ModelData:
     """The model of a printable for the page's 3D viewer, placed as in its STL file; see `models_data`.
 
     Raises:

@@ -1,10 +1,10 @@
 // @ts-check
 // The brushes and tools above the sheet, beside the fields of what is drawn.
-import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
-import { replaceContent } from "./content.js";
-import { Fields, field } from "./fields.js";
 
-const { html } = window.fabkitPlay;
+import { replaceContent } from "./content.js";
+import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
+import { Fields, field } from "./fields.js";
+import { html } from "./play-draw.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Thing} Thing */
@@ -29,7 +29,9 @@ export class Brushes {
 
   /** @param {string} name
    * @param {Record<string, string | number>} [values] */
-  text(name, values) { return this.drawings.studio.text(name, values); }
+  text(name, values) {
+    return this.drawings.studio.text(name, values);
+  }
 
   /** Paints with a letter, by default the first of a thing.
    * @param {Thing} thing
@@ -50,7 +52,8 @@ export class Brushes {
   /** Goes on after a text that was stamped: numbers count up. */
   countUp() {
     const { label } = this.values;
-    if (this.stamp === "label" && /^\d+$/.test(label)) this.values.label = String(Number(label) + 1);
+    if (this.stamp === "label" && /^\d+$/.test(label))
+      this.values.label = String(Number(label) + 1);
   }
 
   /** @param {Thing} thing */
@@ -67,30 +70,57 @@ export class Brushes {
     const isPainting = sheet.tool === "paint" && !stamp;
     /** @type {(name: string, label: string, sign: string, isChosen: boolean, choose: () => void) => HTMLElement} */
     const radio = (name, label, sign, isChosen, choose) => {
-      const button = this.button(name, label, sign, () => { choose(); this.show(thing); });
+      const button = this.button(name, label, sign, () => {
+        choose();
+        this.show(thing);
+      });
       button.setAttribute("role", "radio");
       button.setAttribute("aria-checked", String(isChosen));
       return button;
     };
-    const take = (/** @type {Sheet["tool"]} */ tool, /** @type {Stamp | ""} */ taken = "") => () => {
-      this.stamp = taken;
-      sheet.tool = tool;
-    };
+    const take =
+      (/** @type {Sheet["tool"]} */ tool, /** @type {Stamp | ""} */ taken = "") =>
+      () => {
+        this.stamp = taken;
+        sheet.tool = tool;
+      };
     const paints = this.drawings.letters(thing).map((letter) => {
       const { fill, ink, text } = this.drawings.look(thing, letter);
-      const button = radio(`brush-${letter}`, this.labelOf(thing, letter), text, isPainting && sheet.brush === letter, () => this.use(thing, letter));
+      const button = radio(
+        `brush-${letter}`,
+        this.labelOf(thing, letter),
+        text,
+        isPainting && sheet.brush === letter,
+        () => this.use(thing, letter),
+      );
       button.style.setProperty("--colour", fill);
       button.style.color = ink;
       return button;
     });
-    const stamps = thing.kind !== "board" ? [] : [
-      radio("label", this.text("draw_label"), "12", stamp === "label", take("stamp", "label")),
-      radio("clue", this.text("draw_clue"), "◉", stamp === "clue", take("stamp", "clue")),
+    const stamps =
+      thing.kind !== "board"
+        ? []
+        : [
+            radio(
+              "label",
+              this.text("draw_label"),
+              "12",
+              stamp === "label",
+              take("stamp", "label"),
+            ),
+            radio("clue", this.text("draw_clue"), "◉", stamp === "clue", take("stamp", "clue")),
+          ];
+    return [
+      ...paints,
+      radio("erase", this.text("draw_erase"), "⌫", isPainting && !sheet.brush, () =>
+        this.use(thing, ""),
+      ),
+      radio("move", this.text("draw_move"), "✥", sheet.tool === "move", take("move")),
+      ...stamps,
+      ...this.turnButtons(),
+      ...this.fields.of(thing, sheet.brush),
+      ...(thing.kind === "piece" ? this.markField(thing) : this.stampField()),
     ];
-    return [...paints,
-      radio("erase", this.text("draw_erase"), "⌫", isPainting && !sheet.brush, () => this.use(thing, "")),
-      radio("move", this.text("draw_move"), "✥", sheet.tool === "move", take("move")), ...stamps,
-      ...this.turnButtons(), ...this.fields.of(thing, sheet.brush), ...(thing.kind === "piece" ? this.markField(thing) : this.stampField())];
   }
 
   /** @param {Thing} thing
@@ -105,15 +135,26 @@ export class Brushes {
    * @param {string} sign
    * @param {() => void} act */
   button(name, label, sign, act) {
-    const button = html("button", { type: "button", className: "brush", textContent: sign, ariaLabel: label, title: label });
+    const button = html("button", {
+      type: "button",
+      className: "brush",
+      textContent: sign,
+      ariaLabel: label,
+      title: label,
+    });
     button.dataset.brush = name;
     button.addEventListener("click", act);
     return button;
   }
 
   turnButtons() {
-    return /** @type {const} */ ([["left", "⟲"], ["right", "⟳"], ["flip", "⇋"]]).map(([way, sign]) =>
-      this.button(`turn-${way}`, this.text(`draw_turn_${way}`), sign, () => this.sheet.turn(way)));
+    return /** @type {const} */ ([
+      ["left", "⟲"],
+      ["right", "⟳"],
+      ["flip", "⇋"],
+    ]).map(([way, sign]) =>
+      this.button(`turn-${way}`, this.text(`draw_turn_${way}`), sign, () => this.sheet.turn(way)),
+    );
   }
 
   /** The field for what is stamped. */
@@ -121,16 +162,32 @@ export class Brushes {
     const { drawings, stamp, values } = this;
     if (stamp === "label") {
       const input = html("input", { value: values.label, size: 5, maxLength: 5 });
-      input.addEventListener("change", () => { values.label = input.value.replaceAll(/\s|^\.$/g, ""); });
+      input.addEventListener("change", () => {
+        values.label = input.value.replaceAll(/\s|^\.$/g, "");
+      });
       return [field(drawings, "draw_label_text", input)];
     }
     if (stamp !== "clue") return [];
-    const pieces = (drawings.project.shapes?.pieces ?? []).map((/** @type {any} */ { id }) => [JSON.stringify({ piece: id }), this.text("draw_clue_piece", { id })]);
-    const marks = Object.keys(drawings.marks).map((mark) => [JSON.stringify({ mark }), this.text("draw_mark", { letter: mark })]);
+    const pieces = (drawings.project.shapes?.pieces ?? []).map((/** @type {any} */ { id }) => [
+      JSON.stringify({ piece: id }),
+      this.text("draw_clue_piece", { id }),
+    ]);
+    const marks = Object.keys(drawings.marks).map((mark) => [
+      JSON.stringify({ mark }),
+      this.text("draw_mark", { letter: mark }),
+    ]);
     const choices = [...pieces, ...marks];
     if (!choices.some(([value]) => value === values.clue)) values.clue = choices[0]?.[0] ?? "";
-    const select = html("select", {}, ...choices.map(([value, textContent]) => html("option", { value, textContent, selected: value === values.clue })));
-    select.addEventListener("change", () => { values.clue = select.value; });
+    const select = html(
+      "select",
+      {},
+      ...choices.map(([value, textContent]) =>
+        html("option", { value, textContent, selected: value === values.clue }),
+      ),
+    );
+    select.addEventListener("change", () => {
+      values.clue = select.value;
+    });
     return [field(drawings, "draw_clue_of", select)];
   }
 
@@ -138,10 +195,19 @@ export class Brushes {
    * @param {Thing} thing */
   markField(thing) {
     const { drawings } = this;
-    const looks = Object.keys(SIGNS).filter((look) => !Object.values(drawings.marks).includes(look));
+    const looks = Object.keys(SIGNS).filter(
+      (look) => !Object.values(drawings.marks).includes(look),
+    );
     if (!looks.length) return [];
-    const choices = [["", "–"], ...looks.map((look) => [look, `${SIGNS[look]} ${this.text(`draw_look_${look}`)}`])];
-    const select = html("select", {}, ...choices.map(([value, textContent]) => html("option", { value, textContent })));
+    const choices = [
+      ["", "–"],
+      ...looks.map((look) => [look, `${SIGNS[look]} ${this.text(`draw_look_${look}`)}`]),
+    ];
+    const select = html(
+      "select",
+      {},
+      ...choices.map(([value, textContent]) => html("option", { value, textContent })),
+    );
     select.addEventListener("change", () => this.addMark(thing, select.value));
     return [field(drawings, "draw_add_mark", select)];
   }
@@ -154,7 +220,11 @@ export class Brushes {
     const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
     if (!look || !letter) return;
     this.use(thing, letter);
-    this.drawings.studio.attempt(() => this.drawings.project.change((file) => { file.set.marks = { ...marks, [letter]: look }; }));
+    this.drawings.studio.attempt(() =>
+      this.drawings.project.change((file) => {
+        file.set.marks = { ...marks, [letter]: look };
+      }),
+    );
   }
 
   /** Digits choose a brush.
@@ -162,7 +232,9 @@ export class Brushes {
   chooseByKey(event) {
     const index = "123456789".indexOf(event.key);
     if (index < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const brush = /** @type {HTMLElement | null} */ (this.element.querySelectorAll("[role=radio]")[index]);
+    const brush = /** @type {HTMLElement | null} */ (
+      this.element.querySelectorAll("[role=radio]")[index]
+    );
     brush?.click();
     if (brush) this.drawings.studio.announce(brush.ariaLabel ?? "");
   }

@@ -1,5 +1,7 @@
 // @ts-check
 // The view "Challenges": makes new ones, and shows all with their levels, to choose, sort and play.
+import { formatCount, html, picture, sizeOf, stars } from "./play-draw.js";
+import { complete } from "./play-grid.js";
 import { Latest, ServerError } from "./server.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
@@ -12,9 +14,6 @@ import { Latest, ServerError } from "./server.js";
  * @typedef {{ id: string, entry: Fabkit.Entry, place: number, data: Fabkit.Data, facts: Facts,
  *   statement?: Statement, isNew: boolean, item: HTMLElement, keep?: HTMLInputElement }} Card */
 
-const { fabkitPlay: play } = window;
-const { html } = play;
-
 /** Maximum size of a card's picture in pixels. */
 const PICTURE_PX = [168, 120];
 
@@ -24,7 +23,7 @@ const PICTURE_PX = [168, 120];
 async function dataOf(page) {
   const script = await (await fetch(`made/${page.replace("index.html", "data.js")}`)).text();
   const data = JSON.parse(script.slice(script.indexOf("=") + 1, script.lastIndexOf(";")));
-  play.complete(data);
+  complete(data);
   return data;
 }
 
@@ -65,7 +64,9 @@ class Listings {
   /** @param {object} body
    * @param {(share: number) => void} onProgress */
   async _get(body, onProgress) {
-    const listing = await this.calls.stream("challenges", body, ({ progress }) => onProgress(progress));
+    const listing = await this.calls.stream("challenges", body, ({ progress }) =>
+      onProgress(progress),
+    );
     return listing && { ...listing, data: await dataOf(listing.page) };
   }
 }
@@ -86,12 +87,15 @@ const statementsOf = ({ project }) => {
 
 /** A document as text, whatever the order of its keys.
  * @param {unknown} document */
-const sortedJson = (document) => JSON.stringify(document, (_, part) =>
-  part?.constructor === Object ? Object.fromEntries(Object.entries(part).sort()) : part);
+const sortedJson = (document) =>
+  JSON.stringify(document, (_, part) =>
+    part?.constructor === Object ? Object.fromEntries(Object.entries(part).sort()) : part,
+  );
 
 /** Whether the open set can be read, and is.
  * @param {Studio} studio */
-export const isReadable = ({ project }) => project.isRead && Boolean(project.shapes) && !project.faults.length;
+export const isReadable = ({ project }) =>
+  project.isRead && Boolean(project.shapes) && !project.faults.length;
 
 /** An element with a message, which follows the language.
  * @param {Studio} studio
@@ -121,68 +125,168 @@ class ChallengesView {
     this.rest = "";
     /** @type {Map<Element, Card>} */
     this.pictures = new Map();
-    this.observer = new IntersectionObserver((entries) => {
-      for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting)) this.drawPicture(target);
-    }, { rootMargin: "200px" });
+    this.observer = new IntersectionObserver(
+      (entries) => {
+        for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting))
+          this.drawPicture(target);
+      },
+      { rootMargin: "200px" },
+    );
     /** @type {(key: string, value: string, min: number, max?: number) => [HTMLElement, HTMLInputElement]} */
     const number = (key, value, min, max) =>
-      this.field(key, html("input", { type: "number", value, min: String(min), max: String(max ?? "") }));
+      this.field(
+        key,
+        html("input", { type: "number", value, min: String(min), max: String(max ?? "") }),
+      );
     const [countLabel, count] = number("chall_count", "10", 1, 200);
     const kinds = ["given", "cells", "colours", "marks"];
-    const [kindLabel, kind] = this.field("chall_kind", html("select", {},
-      ...kinds.map((name) => this.option(`chall_kind_${name}`, { value: name }))));
+    const [kindLabel, kind] = this.field(
+      "chall_kind",
+      html(
+        "select",
+        {},
+        ...kinds.map((name) => this.option(`chall_kind_${name}`, { value: name })),
+      ),
+    );
     const [givenLabel, given] = number("chall_given", "", 1);
-    const [minimalLabel, minimal] = this.field("chall_minimal", html("input", { type: "checkbox" }));
+    const [minimalLabel, minimal] = this.field(
+      "chall_minimal",
+      html("input", { type: "checkbox" }),
+    );
     const [regionLabel, region] = this.field("chall_of", html("select"));
     const [seedLabel, seed] = number("chall_seed", "1", 0, 2 ** 32 - 1);
     const [secondsLabel, seconds] = number("chall_seconds", "60", 1, 3600);
     count.required = seed.required = seconds.required = true;
     const levelFields = ["starter", "junior", "expert", "master", "wizard"].map((level) =>
-      this.field(`level_${level}`, html("input", { type: "checkbox", value: level, checked: true })));
-    const levels = html("fieldset", {}, worded(studio, "legend", "chall_levels"), ...levelFields.map(([label]) => label));
-    this.make = /** @type {HTMLButtonElement} */ (worded(studio, "button", "chall_generate", { type: "submit", className: "main" }));
-    this.stop = worded(studio, "button", "chall_stop", { type: "button", className: "plain", hidden: true });
+      this.field(
+        `level_${level}`,
+        html("input", { type: "checkbox", value: level, checked: true }),
+      ),
+    );
+    const levels = html(
+      "fieldset",
+      {},
+      worded(studio, "legend", "chall_levels"),
+      ...levelFields.map(([label]) => label),
+    );
+    this.make = /** @type {HTMLButtonElement} */ (
+      worded(studio, "button", "chall_generate", { type: "submit", className: "main" })
+    );
+    this.stop = worded(studio, "button", "chall_stop", {
+      type: "button",
+      className: "plain",
+      hidden: true,
+    });
     this.progress = html("progress", { hidden: true, max: 1 });
     this.outcome = html("p", { className: "quiet" });
     this.outcome.role = "status";
-    this.form = html("form", { className: "chall-form" }, worded(studio, "h2", "chall_new"), countLabel, regionLabel,
-      kindLabel, givenLabel, minimalLabel, levels, seedLabel, secondsLabel,
-      html("div", { className: "under" }, this.make, this.stop), this.progress, this.outcome);
-    this.fields = { count, kind, given, minimal, region, seed, seconds, levels: levelFields.map(([, box]) => box) };
-    minimal.addEventListener("change", () => { given.disabled = minimal.checked; });
-    region.addEventListener("change", () => { kind.disabled = region.value.startsWith("of "); }); // only pieces are given
+    this.form = html(
+      "form",
+      { className: "chall-form" },
+      worded(studio, "h2", "chall_new"),
+      countLabel,
+      regionLabel,
+      kindLabel,
+      givenLabel,
+      minimalLabel,
+      levels,
+      seedLabel,
+      secondsLabel,
+      html("div", { className: "under" }, this.make, this.stop),
+      this.progress,
+      this.outcome,
+    );
+    this.fields = {
+      count,
+      kind,
+      given,
+      minimal,
+      region,
+      seed,
+      seconds,
+      levels: levelFields.map(([, box]) => box),
+    };
+    minimal.addEventListener("change", () => {
+      given.disabled = minimal.checked;
+    });
+    region.addEventListener("change", () => {
+      kind.disabled = region.value.startsWith("of ");
+    }); // only pieces are given
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.stop.hidden) studio.attempt(() => this.generate());
     });
     this.stop.addEventListener("click", () => this.generating.stop());
 
-    const [showLabel, shown] = this.field("chall_show", html("select", {},
-      ...["all", "set", "new", "catalog"].map((name) => this.option(`chall_show_${name}`, { value: name }))));
-    const [levelLabel, level] = this.field("chall_level", html("select", {}, this.option("chall_every", { value: "" }),
-      ...levelFields.map(([, { value }]) => this.option(`level_${value}`, { value }))));
-    const [sortLabel, sort] = this.field("chall_sort", html("select", {},
-      ...["level", "name", "pieces"].map((name) => this.option(`chall_sort_${name}`, { value: name }))));
+    const [showLabel, shown] = this.field(
+      "chall_show",
+      html(
+        "select",
+        {},
+        ...["all", "set", "new", "catalog"].map((name) =>
+          this.option(`chall_show_${name}`, { value: name }),
+        ),
+      ),
+    );
+    const [levelLabel, level] = this.field(
+      "chall_level",
+      html(
+        "select",
+        {},
+        this.option("chall_every", { value: "" }),
+        ...levelFields.map(([, { value }]) => this.option(`level_${value}`, { value })),
+      ),
+    );
+    const [sortLabel, sort] = this.field(
+      "chall_sort",
+      html(
+        "select",
+        {},
+        ...["level", "name", "pieces"].map((name) =>
+          this.option(`chall_sort_${name}`, { value: name }),
+        ),
+      ),
+    );
     this.filters = { shown, level, sort };
     for (const filter of [shown, level, sort]) filter.addEventListener("change", () => this.list());
     this.notice = html("p", { className: "notice", hidden: true });
     this.wait = html("progress", { hidden: true, max: 1, className: "chall-wait" });
     this.count = html("p", { className: "quiet" });
     this.grid = html("ul", { className: "chall-list" });
-    section.replaceChildren(html("div", { className: "chall" }, this.form,
-      html("div", { className: "chall-side" }, html("div", { className: "chall-filters" }, showLabel, levelLabel, sortLabel, this.count),
-        worded(studio, "p", "chall_explain", { className: "quiet" }), this.wait, this.notice, this.grid)));
+    section.replaceChildren(
+      html(
+        "div",
+        { className: "chall" },
+        this.form,
+        html(
+          "div",
+          { className: "chall-side" },
+          html("div", { className: "chall-filters" }, showLabel, levelLabel, sortLabel, this.count),
+          worded(studio, "p", "chall_explain", { className: "quiet" }),
+          this.wait,
+          this.notice,
+          this.grid,
+        ),
+      ),
+    );
     this.count.role = "status";
     this.labelProgress();
-    studio.project.addEventListener("change", () => this.isShown && studio.attempt(() => this.update()));
+    studio.project.addEventListener(
+      "change",
+      () => this.isShown && studio.attempt(() => this.update()),
+    );
     document.addEventListener("fabkit:language", () => {
       this.fillKinds();
       this.list();
     });
   }
 
-  get isShown() { return !this.section.hidden; }
-  show() { return this.studio.attempt(() => this.update()); }
+  get isShown() {
+    return !this.section.hidden;
+  }
+  show() {
+    return this.studio.attempt(() => this.update());
+  }
 
   /** @param {string} key
    * @param {object} [properties] */
@@ -195,7 +299,9 @@ class ChallengesView {
    * @param {string} key
    * @param {Field} field
    * @returns {[label: HTMLElement, field: Field]} */
-  field(key, field) { return [html("label", {}, worded(this.studio, "span", key), field), field]; }
+  field(key, field) {
+    return [html("label", {}, worded(this.studio, "span", key), field), field];
+  }
 
   labelProgress() {
     this.progress.ariaLabel = this.studio.text("chall_generate");
@@ -204,14 +310,20 @@ class ChallengesView {
 
   /** Fills in the shapes that challenges can fill, in the current language. */
   fillKinds() {
-    const { fields: { region, kind }, studio } = this;
+    const {
+      fields: { region, kind },
+      studio,
+    } = this;
     const { boards = [], challenges = [] } = studio.project.shapes ?? {};
-    const begun = statementsOf(studio).filter(({ given, clue }) => !given?.length && !clue?.length).map(({ id }) => id)
+    const begun = statementsOf(studio)
+      .filter(({ given, clue }) => !given?.length && !clue?.length)
+      .map(({ id }) => id)
       .filter((id) => challenges.includes(id));
     const chosen = region.options.length ? region.value : null;
     /** @type {HTMLOptionElement[]} */
     const options = boards.map((/** @type {any} */ { id, default: isDefault }) =>
-      html("option", { value: `board ${id}`, textContent: id, selected: isDefault }));
+      html("option", { value: `board ${id}`, textContent: id, selected: isDefault }),
+    );
     const isOfBoard = boards.some((/** @type {any} */ { default: isDefault }) => isDefault);
     if (!isOfBoard) options.unshift(this.option("chall_of_shapes", { value: "" }));
     options.push(...begun.map((id) => html("option", { value: `of ${id}`, textContent: id })));
@@ -225,7 +337,10 @@ class ChallengesView {
 
   /** Brings the list up to date with the project. */
   async update() {
-    const { studio, studio: { project } } = this;
+    const {
+      studio,
+      studio: { project },
+    } = this;
     if (!project.isRead) return;
     const isGood = isReadable(studio);
     this.make.setAttribute("aria-disabled", String(!isGood));
@@ -248,7 +363,9 @@ class ChallengesView {
     this.wait.removeAttribute("value");
     this.wait.hidden = false;
     try {
-      const listing = await this.listings.get((share) => { this.wait.value = share; });
+      const listing = await this.listings.get((share) => {
+        this.wait.value = share;
+      });
       if (!listing || restText !== this.rest) return;
       for (const card of this.cards.values()) if (!card.isNew) this.cards.delete(card.id);
       this.take(listing, {});
@@ -278,14 +395,26 @@ class ChallengesView {
       const cardBefore = this.cards.get(id);
       const statement = stated.get(id) ?? statements[id] ?? cardBefore?.statement;
       const isNew = id in statements || Boolean(cardBefore?.isNew);
-      const card = { id, entry, place, data, facts: facts[id], statement, isNew, item: html("li", { className: "chall-card" }) };
+      const card = {
+        id,
+        entry,
+        place,
+        data,
+        facts: facts[id],
+        statement,
+        isNew,
+        item: html("li", { className: "chall-card" }),
+      };
       this.cards.set(id, card);
       this.removed.delete(id);
     });
   }
 
   async generate() {
-    const { studio, fields: { count, kind, given, minimal, region, seed, seconds, levels } } = this;
+    const {
+      studio,
+      fields: { count, kind, given, minimal, region, seed, seconds, levels },
+    } = this;
     if (!isReadable(studio)) return;
     const [regionKind, regionId] = region.value.split(" ");
     const chosenLevels = levels.filter(({ checked }) => checked).map(({ value }) => value);
@@ -294,17 +423,29 @@ class ChallengesView {
     this.busy(true);
     this.outcome.textContent = "";
     try {
-      const made = await this.generating.stream("generate", {
-        project: studio.project.request, count: Number(count.value), seed: Number(seed.value), seconds: Number(seconds.value),
-        levels: chosenLevels.length ? chosenLevels : levels.map(({ value }) => value),
-        ...(!kind.disabled && kind.value !== "given" && { clues: kind.value }), ...(givenCount && { given: givenCount }), ...(regionKind && { [regionKind]: regionId }),
-      }, ({ progress }) => { this.progress.value = progress; });
+      const made = await this.generating.stream(
+        "generate",
+        {
+          project: studio.project.request,
+          count: Number(count.value),
+          seed: Number(seed.value),
+          seconds: Number(seconds.value),
+          levels: chosenLevels.length ? chosenLevels : levels.map(({ value }) => value),
+          ...(!kind.disabled && kind.value !== "given" && { clues: kind.value }),
+          ...(givenCount && { given: givenCount }),
+          ...(regionKind && { [regionKind]: regionId }),
+        },
+        ({ progress }) => {
+          this.progress.value = progress;
+        },
+      );
       if (!made || rest !== this.rest) return;
       const ids = Object.keys(made.challenges);
-      const counted = play.formatCount(studio.messages, "chall_made", ids.length);
+      const counted = formatCount(studio.messages, "chall_made", ids.length);
       this.outcome.textContent = made.missing ? `${counted}: ${made.missing}` : counted;
       if (!ids.length) return;
-      for (const card of this.cards.values()) if (card.isNew && !this.isKept(card)) this.cards.delete(card.id);
+      for (const card of this.cards.values())
+        if (card.isNew && !this.isKept(card)) this.cards.delete(card.id);
       this.take({ ...made, data: await dataOf(made.page) }, made.challenges);
       this.filters.shown.value = "new";
       this.list();
@@ -328,16 +469,21 @@ class ChallengesView {
 
   /** Whether a challenge is in the set file.
    * @param {Card} card */
-  isKept({ id }) { return statementsOf(this.studio).some((statement) => statement.id === id); }
+  isKept({ id }) {
+    return statementsOf(this.studio).some((statement) => statement.id === id);
+  }
 
   /** @param {Card} card */
   titleOf({ id, data, place, isNew }) {
-    return isNew ? id : data.titles[window.FABKIT.language ?? "en"]?.[place] ?? id;
+    return isNew ? id : (data.titles[window.FABKIT.language ?? "en"]?.[place] ?? id);
   }
 
   /** Shows the challenges that pass the filters. */
   list() {
-    const { filters: { shown, level, sort }, studio: { messages } } = this;
+    const {
+      filters: { shown, level, sort },
+      studio: { messages },
+    } = this;
     /** @type {Record<string, (card: Card) => boolean>} */
     const passes = {
       all: () => true,
@@ -347,16 +493,22 @@ class ChallengesView {
     };
     for (const { id } of statementsOf(this.studio)) this.removed.delete(id); // brought back by undo
     const cards = [...this.cards.values()].filter(({ id }) => !this.removed.has(id));
-    const listed = cards.filter((card) => passes[shown.value](card) && (!level.value || card.entry.level === level.value));
-    const levelOf = (/** @type {Card} */ { entry, data }) => (entry.level ? data.levels.indexOf(entry.level) : data.levels.length);
+    const listed = cards.filter(
+      (card) => passes[shown.value](card) && (!level.value || card.entry.level === level.value),
+    );
+    const levelOf = (/** @type {Card} */ { entry, data }) =>
+      entry.level ? data.levels.indexOf(entry.level) : data.levels.length;
     /** @type {Record<string, (a: Card, b: Card) => number>} */
     const orders = {
       level: (a, b) => levelOf(a) - levelOf(b) || (a.facts.score ?? 0) - (b.facts.score ?? 0),
-      name: (a, b) => this.titleOf(a).localeCompare(this.titleOf(b), document.documentElement.lang, { numeric: true }),
+      name: (a, b) =>
+        this.titleOf(a).localeCompare(this.titleOf(b), document.documentElement.lang, {
+          numeric: true,
+        }),
       pieces: (a, b) => piecesToPlace(a) - piecesToPlace(b),
     };
     listed.sort((a, b) => orders[sort.value](a, b) || orders.level(a, b));
-    this.count.textContent = play.formatCount(messages, "chall_listed", listed.length);
+    this.count.textContent = formatCount(messages, "chall_listed", listed.length);
     const active = /** @type {HTMLElement} */ (document.activeElement);
     const hadFocus = this.grid.contains(active);
     for (const card of listed) this.fill(card);
@@ -367,7 +519,10 @@ class ChallengesView {
   /** Fills in a card in the current language, or updates it.
    * @param {Card} card */
   fill(card) {
-    const { studio, studio: { messages } } = this;
+    const {
+      studio,
+      studio: { messages },
+    } = this;
     const { item, entry, facts } = card;
     const language = document.documentElement.lang;
     if (item.dataset.language === language) {
@@ -380,23 +535,54 @@ class ChallengesView {
     this.pictures.set(picture, card);
     this.observer.observe(picture);
     const count = facts.solutions?.toLocaleString(language);
-    const solutions = facts.complete || !count ? play.formatCount(messages, "chall_solutions", facts.solutions ?? 0)
-      : studio.text("chall_at_least", { count });
-    const texts = [play.formatCount(messages, "chall_place", piecesToPlace(card)),
-      facts.complete && count ? solutions.replace(String(facts.solutions), count) : facts.solutions ? solutions : studio.text("chall_uncounted")];
-    const level = html("p", { className: "quiet" }, play.stars(entry), " ", messages[`level_${entry.level || "unrated"}`]);
-    const buttons = html("div", { className: "chall-do" }, this.button("chall_play", title, () => this.play(card)));
+    const solutions =
+      facts.complete || !count
+        ? formatCount(messages, "chall_solutions", facts.solutions ?? 0)
+        : studio.text("chall_at_least", { count });
+    const texts = [
+      formatCount(messages, "chall_place", piecesToPlace(card)),
+      facts.complete && count
+        ? solutions.replace(String(facts.solutions), count)
+        : facts.solutions
+          ? solutions
+          : studio.text("chall_uncounted"),
+    ];
+    const level = html(
+      "p",
+      { className: "quiet" },
+      stars(entry),
+      " ",
+      messages[`level_${entry.level || "unrated"}`],
+    );
+    const buttons = html(
+      "div",
+      { className: "chall-do" },
+      this.button("chall_play", title, () => this.play(card)),
+    );
     const head = html("h3", {}, html("bdi", {}, title));
     const parts = [picture, head, level, html("p", { className: "quiet" }, texts.join(" · "))];
     if (card.statement) {
       card.keep = html("input", { type: "checkbox", checked: this.isKept(card) });
       card.keep.ariaLabel = `${studio.text("chall_keep")}: ${title}`;
-      const keep = html("label", { className: "chall-keep" }, card.keep, html("span", {}, studio.text("chall_keep")));
-      card.keep.addEventListener("change", () => studio.attempt(() => this.keep(card, Boolean(card.keep?.checked))));
+      const keep = html(
+        "label",
+        { className: "chall-keep" },
+        card.keep,
+        html("span", {}, studio.text("chall_keep")),
+      );
+      card.keep.addEventListener("change", () =>
+        studio.attempt(() => this.keep(card, Boolean(card.keep?.checked))),
+      );
       buttons.append(this.button("chall_remove", title, () => this.remove(card)));
       parts.push(keep);
     } else {
-      parts.push(html("p", { className: "chall-keep quiet" }, studio.text(entry.kind === "board" ? "chall_board" : "chall_catalog")));
+      parts.push(
+        html(
+          "p",
+          { className: "chall-keep quiet" },
+          studio.text(entry.kind === "board" ? "chall_board" : "chall_catalog"),
+        ),
+      );
     }
     item.replaceChildren(...parts, buttons);
   }
@@ -406,7 +592,11 @@ class ChallengesView {
    * @param {() => unknown} action */
   button(key, title, action) {
     const text = this.studio.text(key);
-    const button = html("button", { type: "button", className: "plain", ariaLabel: `${text}: ${title}` }, text);
+    const button = html(
+      "button",
+      { type: "button", className: "plain", ariaLabel: `${text}: ${title}` },
+      text,
+    );
     button.addEventListener("click", () => this.studio.attempt(action));
     return button;
   }
@@ -418,8 +608,8 @@ class ChallengesView {
     this.pictures.delete(target);
     if (!card) return;
     const { data, entry } = card;
-    const size = play.sizeOf(data, entry);
-    target.append(play.picture(data, entry, Math.min(...PICTURE_PX.map((px, axis) => px / size[axis]))));
+    const size = sizeOf(data, entry);
+    target.append(picture(data, entry, Math.min(...PICTURE_PX.map((px, axis) => px / size[axis]))));
   }
 
   /** Puts a challenge into the set file, or takes it out.
@@ -429,11 +619,15 @@ class ChallengesView {
     const { studio } = this;
     const { id } = card;
     await studio.project.change((document) => {
-      const others = (document.challenge ?? []).filter((/** @type {Statement} */ other) => other.id !== id);
+      const others = (document.challenge ?? []).filter(
+        (/** @type {Statement} */ other) => other.id !== id,
+      );
       document.challenge = isKept ? [...others, card.statement] : others;
       if (!document.challenge.length) delete document.challenge;
     });
-    studio.announce(studio.text(isKept ? "chall_kept" : "chall_dropped", { title: this.titleOf(card) }));
+    studio.announce(
+      studio.text(isKept ? "chall_kept" : "chall_dropped", { title: this.titleOf(card) }),
+    );
   }
 
   /** Removes a challenge from the list, and from the set file.

@@ -15,10 +15,18 @@ const waiting = new WeakMap();
 export function replaceContent(element, name, make) {
   window.clearTimeout(waiting.get(element));
   if (element.matches(":active")) {
-    waiting.set(element, window.setTimeout(() => replaceContent(element, name, make), RELEASE_MS));
+    waiting.set(
+      element,
+      window.setTimeout(() => replaceContent(element, name, make), RELEASE_MS),
+    );
     return;
   }
-  const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset[name] : null;
+  const focused = element.contains(document.activeElement)
+    ? /** @type {HTMLElement} */ (document.activeElement).dataset[name]
+    : null;
   element.replaceChildren(...make());
-  if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-${name}="${focused}"]`))?.focus();
+  if (focused)
+    /** @type {HTMLElement | null} */ (
+      element.querySelector(`[data-${name}="${focused}"]`)
+    )?.focus();
 }

@@ -1,9 +1,10 @@
 // @ts-check
 // What stands on the cells of a board: texts, and clues on what must cover them.
-import { isAddress, normalized } from "./lattice.js";
-import { SIGNS } from "./drawings.js";
 
-const { svg, key } = window.fabkitPlay;
+import { SIGNS } from "./drawings.js";
+import { isAddress, normalized } from "./lattice.js";
+import { svg } from "./play-draw.js";
+import { key } from "./play-grid.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Drawn} Drawn */
@@ -30,32 +31,69 @@ export class Details {
    * @param {Thing} thing
    * @param {(cell: Cell) => Cell} onSheet where a cell of the file is on the sheet */
   read(thing, onSheet) {
-    const { drawings, drawings: { lattice } } = this;
-    const { labels, clue } = thing.kind === "board" ? drawings.table(thing) : /** @type {any} */ ({});
+    const {
+      drawings,
+      drawings: { lattice },
+    } = this;
+    const { labels, clue } =
+      thing.kind === "board" ? drawings.table(thing) : /** @type {any} */ ({});
     const addresses = drawings.drawn(thing).map(([cell]) => lattice.address(cell));
     /** @type {Map<number, number[]>} */
     const columns = new Map();
     for (const [row, column] of addresses) {
-      columns.set(row, [...new Set([...(columns.get(row) ?? []), column])].sort((a, b) => a - b));
+      columns.set(
+        row,
+        [...new Set([...(columns.get(row) ?? []), column])].sort((a, b) => a - b),
+      );
     }
     const rows = [...columns].sort(([a], [b]) => a - b);
-    const words = Array.isArray(labels) ? labels.map((line) => String(line).split(/\s+/).filter(Boolean)) : [];
-    this.areLabelsRead = labels === undefined || (words.length === rows.length && rows.every(([, places], i) => places.length === words[i].length));
-    this.labels = new Map(!this.areLabelsRead || !labels ? [] : rows.flatMap(([row, places], i) => places.flatMap((column, j) =>
-      words[i][j] === "." ? [] : lattice.cellsAt(row, column).map((cell) => /** @type {const} */ ([key(...onSheet(cell)), words[i][j]])))));
+    const words = Array.isArray(labels)
+      ? labels.map((line) => String(line).split(/\s+/).filter(Boolean))
+      : [];
+    this.areLabelsRead =
+      labels === undefined ||
+      (words.length === rows.length &&
+        rows.every(([, places], i) => places.length === words[i].length));
+    this.labels = new Map(
+      !this.areLabelsRead || !labels
+        ? []
+        : rows.flatMap(([row, places], i) =>
+            places.flatMap((column, j) =>
+              words[i][j] === "."
+                ? []
+                : lattice
+                    .cellsAt(row, column)
+                    .map((cell) => /** @type {const} */ ([key(...onSheet(cell)), words[i][j]])),
+            ),
+          ),
+    );
     const clues = Array.isArray(clue) ? clue : [];
-    this.areCluesRead = clues.every((/** @type {any} */ table) => Array.isArray(table?.cells) && table.cells.every(isAddress));
+    this.areCluesRead = clues.every(
+      (/** @type {any} */ table) => Array.isArray(table?.cells) && table.cells.every(isAddress),
+    );
     const [top, left] = lattice.corner(addresses);
-    this.clues = new Map(!this.areCluesRead ? [] : clues.flatMap((/** @type {any} */ { cells, ...covers }) =>
-      cells.flatMap((/** @type {number[]} */ [row, column, ...k]) =>
-        lattice.cellsNamed([row + top, column + left, ...k]).map((cell) => /** @type {const} */ ([key(...onSheet(cell)), JSON.stringify(covers)])))));
+    this.clues = new Map(
+      !this.areCluesRead
+        ? []
+        : clues.flatMap((/** @type {any} */ { cells, ...covers }) =>
+            cells.flatMap((/** @type {number[]} */ [row, column, ...k]) =>
+              lattice
+                .cellsNamed([row + top, column + left, ...k])
+                .map(
+                  (cell) => /** @type {const} */ ([key(...onSheet(cell)), JSON.stringify(covers)]),
+                ),
+            ),
+          ),
+    );
   }
 
   /** Takes them along with cells that are moved.
    * @param {[from: Cell, to: Cell][]} moves */
   move(moves) {
     for (const map of [this.labels, this.clues]) {
-      const carried = moves.map(([from, to]) => /** @type {const} */ ([key(...to), map.get(key(...from))]));
+      const carried = moves.map(
+        ([from, to]) => /** @type {const} */ ([key(...to), map.get(key(...from))]),
+      );
       for (const [from] of moves) map.delete(key(...from));
       for (const [target, value] of carried) if (value !== undefined) map.set(target, value);
     }
@@ -65,8 +103,15 @@ export class Details {
    * @param {Drawn} drawn the cells of the board on the sheet
    * @returns {Record<string, any>} */
   toTable(drawn) {
-    const { labels, clues, drawings: { lattice } } = this;
-    const addresses = normalized(lattice, drawn.map(([cell]) => cell)).map((cell) => lattice.address(cell));
+    const {
+      labels,
+      clues,
+      drawings: { lattice },
+    } = this;
+    const addresses = normalized(
+      lattice,
+      drawn.map(([cell]) => cell),
+    ).map((cell) => lattice.address(cell));
     /** @type {Map<number, Map<number, string>>} */
     const words = new Map();
     /** @type {Map<string, number[][]>} */
@@ -77,12 +122,26 @@ export class Details {
       line.set(column, labels.get(key(...cell)) ?? line.get(column) ?? ".");
       words.set(row, line);
       const clue = clues.get(key(...cell));
-      if (clue) covered.set(clue, [...(covered.get(clue) ?? []), lattice.perPlace > 1 ? addresses[i] : [row, column]]);
+      if (clue)
+        covered.set(clue, [
+          ...(covered.get(clue) ?? []),
+          lattice.perPlace > 1 ? addresses[i] : [row, column],
+        ]);
     });
     const hasLabels = drawn.some(([cell]) => labels.has(key(...cell)));
-    const lines = [...words].sort(([a], [b]) => a - b).map(([, line]) => [...line].sort(([a], [b]) => a - b).map(([, word]) => word).join(" "));
+    const lines = [...words]
+      .sort(([a], [b]) => a - b)
+      .map(([, line]) =>
+        [...line]
+          .sort(([a], [b]) => a - b)
+          .map(([, word]) => word)
+          .join(" "),
+      );
     const tables = [...covered].map(([covers, cells]) => ({ cells, ...JSON.parse(covers) }));
-    return { ...(this.areLabelsRead && { labels: hasLabels ? lines : null }), ...(this.areCluesRead && { clue: tables.length ? tables : null }) };
+    return {
+      ...(this.areLabelsRead && { labels: hasLabels ? lines : null }),
+      ...(this.areCluesRead && { clue: tables.length ? tables : null }),
+    };
   }
 
   /** Puts a text or a clue on a cell, or takes it away; returns whether it stands there now.
@@ -102,10 +161,25 @@ export class Details {
   /** @param {Spot[]} spots
    * @returns {SVGElement[]} */
   draw(spots) {
-    const { drawings, drawings: { lattice } } = this;
+    const {
+      drawings,
+      drawings: { lattice },
+    } = this;
     const size = lattice.perPlace > 1 ? 18 : 30;
-    const letter = (/** @type {number[]} */ [x, y], /** @type {number} */ height, /** @type {string} */ ink, /** @type {string} */ text) => {
-      const element = svg("text", { x, y, dy: "0.357em", "font-size": height, fill: ink, class: "letter" });
+    const letter = (
+      /** @type {number[]} */ [x, y],
+      /** @type {number} */ height,
+      /** @type {string} */ ink,
+      /** @type {string} */ text,
+    ) => {
+      const element = svg("text", {
+        x,
+        y,
+        dy: "0.357em",
+        "font-size": height,
+        fill: ink,
+        class: "letter",
+      });
       element.textContent = text;
       return element;
     };
@@ -117,14 +191,30 @@ export class Details {
       if (clue) {
         const { piece, mark, colour } = JSON.parse(clue);
         const shape = drawings.pieceShape(piece);
-        const disc = svg("circle", { cx: centre[0], cy: centre[1], r: size, fill: colour ?? shape?.colour ?? "var(--paper)", class: "sheet-clue" });
-        return [disc, letter(centre, size, shape?.ink ?? "var(--ink)", shape?.label ?? (mark ? SIGNS[drawings.marks[mark]] ?? mark : ""))];
+        const disc = svg("circle", {
+          cx: centre[0],
+          cy: centre[1],
+          r: size,
+          fill: colour ?? shape?.colour ?? "var(--paper)",
+          class: "sheet-clue",
+        });
+        return [
+          disc,
+          letter(
+            centre,
+            size,
+            shape?.ink ?? "var(--ink)",
+            shape?.label ?? (mark ? (SIGNS[drawings.marks[mark]] ?? mark) : ""),
+          ),
+        ];
       }
       const text = this.labels.get(own);
       if (!text || labelled.has(`${row} ${column}`)) return [];
       labelled.add(`${row} ${column}`);
       const points = lattice.cellsAt(row, column).map((cell) => lattice.grid.toDrawing(...cell));
-      const middle = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+      const middle = [0, 1].map(
+        (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length,
+      );
       return [letter(middle, Math.min(size, 110 / text.length), "var(--ink)", text)];
     });
   }

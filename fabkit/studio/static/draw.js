@@ -1,16 +1,17 @@
 // @ts-check
 // The view to draw: pieces, boards, or a board that is cut into its pieces; beside it what it comes to.
-import { difference, movement, normalized, notation } from "./lattice.js";
+
 import { Brushes } from "./brushes.js";
 import { Details } from "./details.js";
-import { CUT, DRAWN_BY, Drawings, PLAIN, isSameThing } from "./drawings.js";
+import { CUT, DRAWN_BY, Drawings, isSameThing, PLAIN } from "./drawings.js";
+import { difference, movement, normalized, notation } from "./lattice.js";
+import { formatMessage, html, svg } from "./play-draw.js";
+import { key } from "./play-grid.js";
 import { movePlaces } from "./references.js";
 import { Sheet } from "./sheet.js";
 import { TextView } from "./text.js";
 import { ThingList } from "./things.js";
 import { Verdict } from "./verdict.js";
-
-const { html, svg, key, formatMessage } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {import("./lattice.js").Cell} Cell */
@@ -27,7 +28,9 @@ class DrawView {
   constructor(studio, section) {
     this.studio = studio;
     this.project = studio.project;
-    this.element = /** @type {SVGSVGElement} */ (svg("svg", { class: "sheet", tabindex: "0", role: "application" }));
+    this.element = /** @type {SVGSVGElement} */ (
+      svg("svg", { class: "sheet", tabindex: "0", role: "application" })
+    );
     this.keys = html("p", { className: "quiet sheet-keys" });
     this.faults = html("ul", { className: "faults" });
     this.drawings = new Drawings(studio);
@@ -38,9 +41,18 @@ class DrawView {
     this.verdict = new Verdict(studio);
     this.textView = new TextView(studio);
     section.classList.add("draw");
-    section.append(this.list.element,
-      html("div", { className: "draw-middle" }, this.brushes.element, this.faults, this.element, this.keys),
-      html("div", { className: "draw-side" }, this.verdict.element, this.textView.element));
+    section.append(
+      this.list.element,
+      html(
+        "div",
+        { className: "draw-middle" },
+        this.brushes.element,
+        this.faults,
+        this.element,
+        this.keys,
+      ),
+      html("div", { className: "draw-side" }, this.verdict.element, this.textView.element),
+    );
     /** What is on the sheet. */
     this.thing = CUT;
     /** Where what is drawn stands on the sheet, by how the file draws it: undoing puts it back there.
@@ -60,14 +72,21 @@ class DrawView {
     this.sheet.addEventListener("stamp", () => this.stamp());
     this.sheet.addEventListener("cursor", () => this.announceCursor());
     this.element.addEventListener("keydown", (event) => this.brushes.chooseByKey(event));
-    this.list.addEventListener("choose", (event) => { this.begin(/** @type {CustomEvent} */ (event).detail); this.update(); });
-    this.list.addEventListener("add", (event) => this.begin(/** @type {CustomEvent} */ (event).detail));
+    this.list.addEventListener("choose", (event) => {
+      this.begin(/** @type {CustomEvent} */ (event).detail);
+      this.update();
+    });
+    this.list.addEventListener("add", (event) =>
+      this.begin(/** @type {CustomEvent} */ (event).detail),
+    );
     this.project.addEventListener("change", () => this.update());
     document.addEventListener("fabkit:language", () => this.update());
     this.update();
   }
 
-  get lattice() { return this.studio.lattice; }
+  get lattice() {
+    return this.studio.lattice;
+  }
 
   /** Begins to draw a thing.
    * @param {Thing} thing */
@@ -78,7 +97,10 @@ class DrawView {
   }
 
   update() {
-    const { project, drawings: { things } } = this;
+    const {
+      project,
+      drawings: { things },
+    } = this;
     if (this.opening !== project.opening && project.isRead) {
       this.opening = project.opening;
       this.steps.clear();
@@ -94,7 +116,9 @@ class DrawView {
     if (project.document) {
       this.list.show(this.thing);
       this.brushes.show(this.thing);
-      this.element.ariaLabel = this.studio.text("draw_sheet", { name: this.drawings.nameOf(this.thing) });
+      this.element.ariaLabel = this.studio.text("draw_sheet", {
+        name: this.drawings.nameOf(this.thing),
+      });
       this.keys.textContent = this.studio.text("draw_keys");
     }
     this.showFaults();
@@ -111,18 +135,28 @@ class DrawView {
     this.shown = signature;
     const [dx, dy] = this.stepToSheet;
     const onSheet = (/** @type {Cell} */ [x, y]) => /** @type {Cell} */ ([x + dx, y + dy]);
-    const drawn = drawings.drawn(thing).map(([cell, letter]) => /** @type {const} */ ([onSheet(cell), letter]));
+    const drawn = drawings
+      .drawn(thing)
+      .map(([cell, letter]) => /** @type {const} */ ([onSheet(cell), letter]));
     this.details.read(thing, onSheet);
     sheet.isOneShape = thing.kind !== "cut";
     sheet.takesPlace = (letter) => thing.kind === "piece" && letter !== PLAIN;
     const painting = new Map(drawn.map(([cell, letter]) => [key(...cell), letter]));
     const details = () => (thing.kind === "board" ? this.details.draw(sheet.spots) : []);
-    sheet.load(this.lattice, painting, drawn.map(([cell]) => cell), (letter) => drawings.look(thing, letter), details);
+    sheet.load(
+      this.lattice,
+      painting,
+      drawn.map(([cell]) => cell),
+      (letter) => drawings.look(thing, letter),
+      details,
+    );
     this.brushes.adapt(thing);
   }
 
   /** How far what the file draws stands from there on the sheet. */
-  get stepToSheet() { return this.steps.get(this.shown) ?? /** @type {Cell} */ ([0, 0]); }
+  get stepToSheet() {
+    return this.steps.get(this.shown) ?? /** @type {Cell} */ ([0, 0]);
+  }
 
   /** Draws the thing in the file as it is on the sheet. */
   write() {
@@ -134,24 +168,39 @@ class DrawView {
     this.details.move(moves);
     const details = thing.kind === "board" ? this.details.toTable(drawn) : {};
     this.written = drawn; // the file changes before `change` returns
-    this.studio.attempt(() => this.project.change((file) => {
-      file.set ??= { name: this.project.name.replace(/\.toml$/, ""), lattice: lattice.name, moves: "rotations and flips" };
-      if (thing.kind === "cut") file.cut ??= {};
-      const table = drawings.table(thing, file);
-      if (thing.kind === "cut") movePlaces(file, table.board ?? "board", this.redrawing(drawn, [], stepToSheet));
-      if (thing.kind === "board") movePlaces(file, table.id, this.redrawing(drawn, moves, stepToSheet));
-      for (const name of DRAWN_BY) delete table[name];
-      if (rows) table.rows = rows;
-      else table.cells = thing.kind === "cut" ? cells : Object.values(cells).flat().sort((a, b) => a[0] - b[0] || a[1] - b[1] || (a[2] ?? 0) - (b[2] ?? 0));
-      if (table.colours) {
-        const letters = new Set(drawn.map(([, letter]) => letter));
-        for (const letter of Object.keys(table.colours)) if (!letters.has(letter)) delete table.colours[letter];
-      }
-      for (const [name, value] of Object.entries(details)) {
-        if (value) table[name] = value;
-        else delete table[name];
-      }
-    }));
+    this.studio.attempt(() =>
+      this.project.change((file) => {
+        file.set ??= {
+          name: this.project.name.replace(/\.toml$/, ""),
+          lattice: lattice.name,
+          moves: "rotations and flips",
+        };
+        if (thing.kind === "cut") file.cut ??= {};
+        const table = drawings.table(thing, file);
+        if (thing.kind === "cut")
+          movePlaces(file, table.board ?? "board", this.redrawing(drawn, [], stepToSheet));
+        if (thing.kind === "board")
+          movePlaces(file, table.id, this.redrawing(drawn, moves, stepToSheet));
+        for (const name of DRAWN_BY) delete table[name];
+        if (rows) table.rows = rows;
+        else
+          table.cells =
+            thing.kind === "cut"
+              ? cells
+              : Object.values(cells)
+                  .flat()
+                  .sort((a, b) => a[0] - b[0] || a[1] - b[1] || (a[2] ?? 0) - (b[2] ?? 0));
+        if (table.colours) {
+          const letters = new Set(drawn.map(([, letter]) => letter));
+          for (const letter of Object.keys(table.colours))
+            if (!letters.has(letter)) delete table.colours[letter];
+        }
+        for (const [name, value] of Object.entries(details)) {
+          if (value) table[name] = value;
+          else delete table[name];
+        }
+      }),
+    );
     this.written = null;
     this.remember(drawn); // a shape that was moved is the same in the file
   }
@@ -164,10 +213,20 @@ class DrawView {
   redrawing(drawn, moves, [dx, dy]) {
     const { lattice } = this;
     const before = this.drawings.drawn(this.thing).map(([cell]) => cell);
-    const after = normalized(lattice, drawn.map(([cell]) => cell));
-    const stepBack = drawn.length ? difference(drawn[0][0], after[0]) : /** @type {Cell} */ ([0, 0]);
+    const after = normalized(
+      lattice,
+      drawn.map(([cell]) => cell),
+    );
+    const stepBack = drawn.length
+      ? difference(drawn[0][0], after[0])
+      : /** @type {Cell} */ ([0, 0]);
     const moved = movement(lattice, moves);
-    return { lattice, before, after, image: (point) => difference(moved(difference(point, [-dx, -dy])), stepBack) };
+    return {
+      lattice,
+      before,
+      after,
+      image: (point) => difference(moved(difference(point, [-dx, -dy])), stepBack),
+    };
   }
 
   /** Remembers where on the sheet it stands, and that it is there.
@@ -175,7 +234,10 @@ class DrawView {
   remember(drawn) {
     this.shown = this.drawings.signature(this.thing);
     if (!drawn.length) return;
-    const [first] = normalized(this.lattice, drawn.map(([cell]) => cell));
+    const [first] = normalized(
+      this.lattice,
+      drawn.map(([cell]) => cell),
+    );
     this.steps.set(this.shown, difference(drawn[0][0], first));
   }
 
@@ -196,7 +258,11 @@ class DrawView {
 
   /** Puts a text or a clue on the cell of the cursor, or takes it away. */
   stamp() {
-    const { brushes, sheet, sheet: { cursor } } = this;
+    const {
+      brushes,
+      sheet,
+      sheet: { cursor },
+    } = this;
     if (!cursor || !brushes.stamp || !sheet.painting.has(cursor.key)) return;
     if (this.details.stamp(brushes.stamp, cursor, brushes.values[brushes.stamp])) brushes.countUp();
     sheet.draw();
@@ -208,7 +274,12 @@ class DrawView {
     const { cursor, painting } = this.sheet;
     if (!cursor) return;
     const letter = painting.get(cursor.key);
-    const content = letter === undefined ? this.studio.text("draw_nothing") : this.thing.kind === "cut" ? letter : this.studio.text("draw_filled");
+    const content =
+      letter === undefined
+        ? this.studio.text("draw_nothing")
+        : this.thing.kind === "cut"
+          ? letter
+          : this.studio.text("draw_filled");
     const numbers = this.lattice.perPlace > 1 ? cursor.address : cursor.address.slice(0, 2);
     const place = numbers.map((number) => number + 1).join(", ");
     this.studio.announce(formatMessage("{place}: {content}", { place, content }));
@@ -216,7 +287,11 @@ class DrawView {
 
   showFaults() {
     const { project, drawings, thing } = this;
-    const isEmpty = project.document && !this.sheet.drawn.length && drawings.things.length === 1 && thing.kind === "cut";
+    const isEmpty =
+      project.document &&
+      !this.sheet.drawn.length &&
+      drawings.things.length === 1 &&
+      thing.kind === "cut";
     const refusal = this.refusedState === project.state ? this.refusal : "";
     const hint = isEmpty ? "draw_empty" : drawings.table(thing).balls ? "draw_balls" : refusal;
     const messages = isEmpty ? [] : drawings.faultsOf(thing).map(({ message }) => message);

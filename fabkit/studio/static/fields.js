@@ -1,9 +1,9 @@
 // @ts-check
 // Fields for what is drawn: its name and colour, how many there are of it, the cells that stay open.
-import { CUT, PLAIN, isSameThing } from "./drawings.js";
-import { copyIds, renameBoard, renamePieces } from "./references.js";
 
-const { html } = window.fabkitPlay;
+import { CUT, isSameThing, PLAIN } from "./drawings.js";
+import { html } from "./play-draw.js";
+import { copyIds, renameBoard, renamePieces } from "./references.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
 /** @typedef {import("./drawings.js").Thing} Thing */
@@ -14,7 +14,12 @@ const { html } = window.fabkitPlay;
  * @param {HTMLInputElement | HTMLSelectElement} input */
 export function field(drawings, name, input) {
   input.dataset.brush = `field-${name}`;
-  return html("label", { className: "field" }, html("span", { textContent: drawings.studio.text(name) }), input);
+  return html(
+    "label",
+    { className: "field" },
+    html("span", { textContent: drawings.studio.text(name) }),
+    input,
+  );
 }
 
 export class Fields {
@@ -32,40 +37,71 @@ export class Fields {
   of(thing, brush) {
     const { drawings } = this;
     const table = drawings.table(thing);
-    const input = (/** @type {string} */ name, /** @type {object} */ properties, /** @type {(value: string) => void} */ take) => {
+    const input = (
+      /** @type {string} */ name,
+      /** @type {object} */ properties,
+      /** @type {(value: string) => void} */ take,
+    ) => {
       const element = html("input", properties);
       element.addEventListener("change", () => take(element.value));
       return field(drawings, name, element);
     };
-    const number = (/** @type {string} */ name, /** @type {number} */ min, /** @type {number | undefined} */ value, /** @type {(value?: number) => void} */ take) =>
-      input(name, { type: "number", min, max: 99, value: value ?? min }, (typed) => take(Number(typed) > min ? Math.floor(Number(typed)) : undefined));
+    const number = (
+      /** @type {string} */ name,
+      /** @type {number} */ min,
+      /** @type {number | undefined} */ value,
+      /** @type {(value?: number) => void} */ take,
+    ) =>
+      input(name, { type: "number", min, max: 99, value: value ?? min }, (typed) =>
+        take(Number(typed) > min ? Math.floor(Number(typed)) : undefined),
+      );
     const colour = (/** @type {string} */ letter, /** @type {(value: string) => void} */ take) =>
       input("draw_colour", { type: "color", value: drawings.fill(thing, letter) }, take);
     if (thing.kind === "cut") {
       const isDrawn = drawings.drawn(CUT).some(([, letter]) => letter === brush);
-      return isDrawn ? [colour(brush, (value) => this.set(thing, "colours", { ...table.colours, [brush]: value }))] : [];
+      return isDrawn
+        ? [
+            colour(brush, (value) =>
+              this.set(thing, "colours", { ...table.colours, [brush]: value }),
+            ),
+          ]
+        : [];
     }
-    const name = input("draw_id", { value: table.id ?? "", size: 6, spellcheck: false }, (value) => this.rename(thing, value));
-    if (thing.kind === "board") return [name, number("draw_open", 0, table.open, (value) => this.set(thing, "open", value))];
-    return [name, colour(PLAIN, (value) => this.set(thing, "colour", value)),
-      number("draw_count", 1, table.count, (value) => this.changePiece(thing, "count", value))];
+    const name = input("draw_id", { value: table.id ?? "", size: 6, spellcheck: false }, (value) =>
+      this.rename(thing, value),
+    );
+    if (thing.kind === "board")
+      return [name, number("draw_open", 0, table.open, (value) => this.set(thing, "open", value))];
+    return [
+      name,
+      colour(PLAIN, (value) => this.set(thing, "colour", value)),
+      number("draw_count", 1, table.count, (value) => this.changePiece(thing, "count", value)),
+    ];
   }
 
   /** @param {Thing} thing
    * @param {string} key
    * @param {unknown} value undefined for none */
-  set(thing, key, value) { this.drawings.change(thing, (table) => setKey(table, key, value)); }
+  set(thing, key, value) {
+    this.drawings.change(thing, (table) => setKey(table, key, value));
+  }
 
   /** Gives a thing another name, also wherever the file names it.
    * @param {Thing} thing
    * @param {string} name */
   rename(thing, name) {
     const { drawings } = this;
-    const others = drawings.things.filter((other) => other.kind === thing.kind && !isSameThing(other, thing));
+    const others = drawings.things.filter(
+      (other) => other.kind === thing.kind && !isSameThing(other, thing),
+    );
     const taken = others.map((other) => String(drawings.table(other).id).toLowerCase());
     if (!name || taken.includes(name.toLowerCase())) this.refuse("draw_name_taken");
     else if (thing.kind === "piece") this.changePiece(thing, "id", name);
-    else drawings.change(thing, (table, file) => { renameBoard(file, table.id, name); table.id = name; });
+    else
+      drawings.change(thing, (table, file) => {
+        renameBoard(file, table.id, name);
+        table.id = name;
+      });
   }
 
   /** Changes the name of a piece or the number of its copies, also wherever the file names them.
@@ -77,7 +113,10 @@ export class Fields {
       const before = copyIds(table);
       setKey(table, key, value);
       const after = copyIds(table);
-      renamePieces(file, new Map(before.flatMap((id, i) => (id && after[i] ? [[id, after[i]]] : []))));
+      renamePieces(
+        file,
+        new Map(before.flatMap((id, i) => (id && after[i] ? [[id, after[i]]] : []))),
+      );
     });
   }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The profile as a form that is made from its own model.
+import { formatCount, html } from "./play-draw.js";
 import { call } from "./server.js";
-const { formatCount, html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ key: string, kind: string, limits: any[] }} Setting */
@@ -50,20 +50,38 @@ export class Form {
     this.choices = html("div", { className: "tune-choices" });
     this.search = html("input", { type: "search", spellcheck: false });
     this.count = html("output");
-    this.resetAll = html("button", { type: "button", className: "link", onclick: () => this.change({}) });
-    this.save = html("button", { type: "button", className: "plain", onclick: () => studio.attempt(() => this.saveProfile()) });
+    this.resetAll = html("button", {
+      type: "button",
+      className: "link",
+      onclick: () => this.change({}),
+    });
+    this.save = html("button", {
+      type: "button",
+      className: "plain",
+      onclick: () => studio.attempt(() => this.saveProfile()),
+    });
     this.faults = html("div", { className: "tune-faults", role: "alert" });
     this.sections = html("div");
-    studio.project.addEventListener("profile-saved", () => studio.attempt(() => this.readChoices()));
+    studio.project.addEventListener("profile-saved", () =>
+      studio.attempt(() => this.readChoices()),
+    );
     this.search.addEventListener("input", () => this.filter());
-    this.element = html("form", { className: "tune-form", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-      this.choices, html("div", { className: "tune-changes" }, this.count, this.resetAll, this.save),
-      this.search, this.faults, this.sections);
+    this.element = html(
+      "form",
+      { className: "tune-form", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+      this.choices,
+      html("div", { className: "tune-changes" }, this.count, this.resetAll, this.save),
+      this.search,
+      this.faults,
+      this.sections,
+    );
     this.write();
   }
 
   /** The profile from which changes go on: a set may have been opened that is not shown yet. */
-  get state() { return this.studio.project.state; }
+  get state() {
+    return this.studio.project.state;
+  }
 
   /** @param {Profile} profile
    * @param {{ layers: string[], settings: Record<string, string> }} request */
@@ -92,19 +110,28 @@ export class Form {
 
   build() {
     const { settings } = /** @type {Profile} */ (this.profile);
-    const openNow = new Set([...this.sections.querySelectorAll("details")].map((section) => section.open && section.dataset.section));
+    const openNow = new Set(
+      [...this.sections.querySelectorAll("details")].map(
+        (section) => section.open && section.dataset.section,
+      ),
+    );
     const isFirst = !this.rows.size;
     this.rows.clear();
     this.buildChoices();
     const groups = Map.groupBy(settings, ({ key }) => sectionOf(key));
-    this.sections.replaceChildren(...[...groups].map(([name, members]) => {
-      const title = this.studio.text(`tune_section_${name || "piece"}`);
-      const section = html("details", { open: isFirst ? OPEN.includes(name) : openNow.has(name) },
-        html("summary", {}, html("span", { textContent: title }), html("output")),
-        ...members.map((setting) => this.buildRow(setting)));
-      section.dataset.section = name;
-      return section;
-    }));
+    this.sections.replaceChildren(
+      ...[...groups].map(([name, members]) => {
+        const title = this.studio.text(`tune_section_${name || "piece"}`);
+        const section = html(
+          "details",
+          { open: isFirst ? OPEN.includes(name) : openNow.has(name) },
+          html("summary", {}, html("span", { textContent: title }), html("output")),
+          ...members.map((setting) => this.buildRow(setting)),
+        );
+        section.dataset.section = name;
+        return section;
+      }),
+    );
     this.filter();
   }
 
@@ -114,19 +141,33 @@ export class Form {
     const content = JSON.stringify([document.documentElement.lang, layers]);
     if (content === this.offered) return;
     this.offered = content;
-    this.choices.replaceChildren(...Object.entries(layers).map(([group, names]) => {
-      const options = Object.entries(names).map(([value, title]) =>
-        html("option", { value, textContent: `${value.split(/[\\/]/).at(-1)} · ${title}` }));
-      const select = html("select", { onchange: () => this.chooseLayer(group, select.value) },
-        html("option", { value: "", textContent: this.studio.text("tune_layer_none") }), ...options);
-      select.dataset.group = group;
-      return html("label", {}, html("span", { textContent: this.studio.text(`tune_layer_${group}`) }), select);
-    }));
+    this.choices.replaceChildren(
+      ...Object.entries(layers).map(([group, names]) => {
+        const options = Object.entries(names).map(([value, title]) =>
+          html("option", { value, textContent: `${value.split(/[\\/]/).at(-1)} · ${title}` }),
+        );
+        const select = html(
+          "select",
+          { onchange: () => this.chooseLayer(group, select.value) },
+          html("option", { value: "", textContent: this.studio.text("tune_layer_none") }),
+          ...options,
+        );
+        select.dataset.group = group;
+        return html(
+          "label",
+          {},
+          html("span", { textContent: this.studio.text(`tune_layer_${group}`) }),
+          select,
+        );
+      }),
+    );
   }
 
   /** What a key sets, in the current language.
    * @param {string} key */
-  describe(key) { return this.studio.text(`setting.${key}`); }
+  describe(key) {
+    return this.studio.text(`setting.${key}`);
+  }
 
   /** @param {Setting} setting */
   buildRow(setting) {
@@ -135,12 +176,30 @@ export class Form {
     const id = `tune-${key}`;
     const [min, max] = limits;
     const isNumber = ["length", "angle", "number"].includes(kind);
-    const field = kind === "choice"
-      ? html("select", { id }, ...limits.map((value) => html("option", { value, textContent: value })))
-      : html("input", { id, spellcheck: false, type: isNumber ? "number" : kind === "colour" ? "color" : "text" });
-    if (field instanceof HTMLInputElement && isNumber) Object.assign(field, { min, max, step: "any" });
-    const slider = kind === "length" ? html("input", { type: "range", ariaLabel: description, tabIndex: -1 }) : null;
-    const reset = html("button", { type: "button", className: "round", textContent: "↺", onclick: () => this.reset(key) });
+    const field =
+      kind === "choice"
+        ? html(
+            "select",
+            { id },
+            ...limits.map((value) => html("option", { value, textContent: value })),
+          )
+        : html("input", {
+            id,
+            spellcheck: false,
+            type: isNumber ? "number" : kind === "colour" ? "color" : "text",
+          });
+    if (field instanceof HTMLInputElement && isNumber)
+      Object.assign(field, { min, max, step: "any" });
+    const slider =
+      kind === "length"
+        ? html("input", { type: "range", ariaLabel: description, tabIndex: -1 })
+        : null;
+    const reset = html("button", {
+      type: "button",
+      className: "round",
+      textContent: "↺",
+      onclick: () => this.reset(key),
+    });
     const fault = html("div", { id: `${id}-fault`, className: "fault" });
     const unit = kind === "length" ? "mm" : kind === "angle" ? "°" : "";
     field.addEventListener(kind === "choice" ? "change" : "input", () => {
@@ -151,10 +210,20 @@ export class Form {
       field.value = slider.value;
       this.enter(setting, slider.value);
     });
-    const label = html("label", { htmlFor: id }, description[0].toUpperCase() + description.slice(1));
+    const label = html(
+      "label",
+      { htmlFor: id },
+      description[0].toUpperCase() + description.slice(1),
+    );
     label.append(" ", html("code", { textContent: key }));
-    const controls = html("div", { className: "tune-controls" }, ...(slider ? [slider] : []), field,
-      ...(unit ? [html("span", { textContent: unit })] : []), reset);
+    const controls = html(
+      "div",
+      { className: "tune-controls" },
+      ...(slider ? [slider] : []),
+      field,
+      ...(unit ? [html("span", { textContent: unit })] : []),
+      reset,
+    );
     const row = html("div", { className: "setting" }, label, controls, fault);
     row.dataset.key = key;
     this.rows.set(key, { setting, row, field, slider, reset, fault });
@@ -169,7 +238,8 @@ export class Form {
       const value = values[key];
       const shown = field.type === "number" ? String(numberOf(value)) : value;
       if (slider) this.scale(slider, setting, numberOf(reset[key]), numberOf(value));
-      const isAsTyped = document.activeElement === field && numberOf(field.value) === numberOf(shown);
+      const isAsTyped =
+        document.activeElement === field && numberOf(field.value) === numberOf(shown);
       if (!this.typed.has(key) && !isAsTyped) field.value = shown;
       const isChanged = key in settings;
       row.classList.toggle("changed", isChanged);
@@ -181,7 +251,9 @@ export class Form {
     this.resetAll.hidden = this.save.hidden = !count;
     for (const section of this.sections.querySelectorAll("details")) {
       const inside = section.querySelectorAll(".changed").length;
-      /** @type {HTMLElement} */ (section.querySelector("output")).textContent = inside ? `• ${inside}` : "";
+      /** @type {HTMLElement} */ (section.querySelector("output")).textContent = inside
+        ? `• ${inside}`
+        : "";
     }
     for (const select of this.choices.querySelectorAll("select")) {
       const names = /** @type {Profile} */ (this.profile).layers[select.dataset.group ?? ""];
@@ -207,20 +279,27 @@ export class Form {
   enter({ key, kind }, value) {
     if (value === "" && kind !== "name") return;
     const { reset } = /** @type {Profile} */ (this.profile);
-    this.typed.set(key, ["length", "angle"].includes(kind) ? `${value}${unitOf(reset[key])}` : value);
+    this.typed.set(
+      key,
+      ["length", "angle"].includes(kind) ? `${value}${unitOf(reset[key])}` : value,
+    );
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      const settings = { ...this.state.settings };
-      // The latest change comes last; a value without changes is none.
-      for (const [typedKey, text] of this.typed) {
-        delete settings[typedKey];
-        const isNumber = this.rows.get(typedKey)?.field.type === "number";
-        const isSame = text === reset[typedKey] || (isNumber && numberOf(text) === numberOf(reset[typedKey]));
-        if (!isSame) settings[typedKey] = text;
-      }
-      this.typed.clear();
-      this.change(settings);
-    }, kind === "choice" ? 0 : DEBOUNCE_MS);
+    this.timer = window.setTimeout(
+      () => {
+        const settings = { ...this.state.settings };
+        // The latest change comes last; a value without changes is none.
+        for (const [typedKey, text] of this.typed) {
+          delete settings[typedKey];
+          const isNumber = this.rows.get(typedKey)?.field.type === "number";
+          const isSame =
+            text === reset[typedKey] || (isNumber && numberOf(text) === numberOf(reset[typedKey]));
+          if (!isSame) settings[typedKey] = text;
+        }
+        this.typed.clear();
+        this.change(settings);
+      },
+      kind === "choice" ? 0 : DEBOUNCE_MS,
+    );
   }
 
   /** @param {string} key */

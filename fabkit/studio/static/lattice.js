@@ -1,18 +1,17 @@
 // @ts-check
 // Rows, columns and symmetries of a lattice in exact integers, as in fabkit/model/lattice.py.
-const { Grid, key, pairs } = window.fabkitPlay;
+import { Grid, key, pairs } from "./play-grid.js";
 
 /** @typedef {[x: number, y: number]} Cell */
 /** A row, a column, and which of the cells there.
  * @typedef {[row: number, column: number, k: number]} Address */
-/** @typedef {{ turns: number, flipped: boolean, doubled: number[] }} Symmetry */
 
 export class Lattice {
-  /** @param {any} document of `lattices_to_draw_on` */
+  /** @param {Fabkit.DrawingLattice} document */
   constructor(document) {
     this.name = document.name;
     this.grid = new Grid(document, 1);
-    /** @type {Symmetry[]} */
+    /** @type {Fabkit.Symmetry[]} */
     this.symmetries = document.symmetries;
     this.turns = document.turns;
     /** The cells of one period in row 0, by column.
@@ -20,11 +19,13 @@ export class Lattice {
     this.columns = document.columns.map(pairs);
     this.perPlace = this.columns[0].length;
     /** Whether files draw pieces by outlines: where a unit of area has several cells. */
-    this.writesOutlines = document.kinds.some((/** @type {any} */ { lines }) => lines.includes(false));
+    this.writesOutlines = document.kinds.some(({ lines }) => lines.includes(false));
     const { ux, vx } = this.grid;
     this._shift = (vx * this.columns.length) / ux;
     this._kinds = new Map();
-    this.columns.forEach((cells, column) => cells.forEach((cell, k) => this._kinds.set(key(...this._residue(cell)), { cell, column, k })));
+    this.columns.forEach((cells, column) =>
+      cells.forEach((cell, k) => this._kinds.set(key(...this._residue(cell)), { cell, column, k })),
+    );
   }
 
   /** @param {Cell} cell
@@ -37,7 +38,9 @@ export class Lattice {
 
   /** By how many whole columns a period begins later than in row 0.
    * @param {number} row */
-  _columnsShifted(row) { return row & 1 ? Math.floor(this._shift) : 0; }
+  _columnsShifted(row) {
+    return row & 1 ? Math.floor(this._shift) : 0;
+  }
 
   /** The cells of a place, counter-clockwise from the top.
    * @param {number} row
@@ -72,7 +75,9 @@ export class Lattice {
    * @param {number[][]} addresses of all of them
    * @returns {[row: number, column: number]} */
   corner(addresses) {
-    const [top, left] = [0, 1].map((axis) => Math.min(...addresses.map((address) => address[axis])));
+    const [top, left] = [0, 1].map((axis) =>
+      Math.min(...addresses.map((address) => address[axis])),
+    );
     return addresses.length ? this.origin(top, left) : [0, 0];
   }
 
@@ -81,7 +86,11 @@ export class Lattice {
    * @returns {Address} */
   address(cell) {
     const { ux, vx, vy } = this.grid;
-    const { cell: [x, y], column, k } = this._kinds.get(key(...this._residue(cell)));
+    const {
+      cell: [x, y],
+      column,
+      k,
+    } = this._kinds.get(key(...this._residue(cell)));
     const row = (y - cell[1]) / vy;
     const period = Math.floor((cell[0] - x - vx * (row & 1)) / ux);
     return [row, period * this.columns.length + column + this._columnsShifted(row), k];
@@ -89,7 +98,7 @@ export class Lattice {
 
   /** The image of cells under a symmetry, moved back by lattice steps near where they were.
    * @param {Cell[]} cells
-   * @param {Symmetry} symmetry
+   * @param {Fabkit.Symmetry} symmetry
    * @returns {Cell[]} */
   turned(cells, symmetry) {
     const images = cells.map((cell) => image(cell, symmetry));
@@ -100,7 +109,7 @@ export class Lattice {
 }
 
 /** @param {Cell} point
- * @param {Symmetry} symmetry
+ * @param {Fabkit.Symmetry} symmetry
  * @returns {Cell} */
 const image = ([x, y], { doubled: [a, b, c, d] }) => [(a * x + b * y) / 2, (c * x + d * y) / 2];
 
@@ -123,7 +132,8 @@ export function movement(lattice, moves) {
 export const difference = ([ax, ay], [bx, by]) => [ax - bx, ay - by];
 
 /** @param {Cell[]} cells */
-const middle = (cells) => [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
+const middle = (cells) =>
+  [0, 1].map((axis) => cells.reduce((sum, cell) => sum + cell[axis], 0) / cells.length);
 
 /** Cells moved by a step of the lattice so that they begin in row 0 and the first columns.
  * @param {Lattice} lattice
@@ -134,7 +144,9 @@ export function normalized(lattice, cells) {
   const { ux, vx, vy } = lattice.grid;
   const top = Math.min(...cells.map((cell) => lattice.address(cell)[0]));
   const raised = cells.map(([x, y]) => /** @type {Cell} */ ([x + top * vx, y + top * vy]));
-  const left = Math.min(...raised.map((cell) => Math.floor(lattice.address(cell)[1] / lattice.columns.length)));
+  const left = Math.min(
+    ...raised.map((cell) => Math.floor(lattice.address(cell)[1] / lattice.columns.length)),
+  );
   return raised.map(([x, y]) => [x - left * ux, y]);
 }
 
@@ -143,7 +155,10 @@ export function normalized(lattice, cells) {
  * @param {[cell: Cell, letter: string][]} drawn
  * @returns {{ rows?: string[], cells?: Record<string, number[][]> }} */
 export function notation(lattice, drawn) {
-  const cells = normalized(lattice, drawn.map(([cell]) => cell));
+  const cells = normalized(
+    lattice,
+    drawn.map(([cell]) => cell),
+  );
   const addresses = cells.map((cell) => lattice.address(cell));
   /** @type {Map<string, { row: number, column: number, letters: string[] }>} */
   const places = new Map();
@@ -152,10 +167,15 @@ export function notation(lattice, drawn) {
     place.letters.push(drawn[i][1]);
     places.set(`${row} ${column}`, place);
   });
-  const isWhole = [...places.values()].every(({ letters }) =>
-    letters.length === lattice.perPlace && letters.every((letter) => letter === letters[0] && letter.length === 1));
+  const isWhole = [...places.values()].every(
+    ({ letters }) =>
+      letters.length === lattice.perPlace &&
+      letters.every((letter) => letter === letters[0] && letter.length === 1),
+  );
   if (isWhole) {
-    const [height, width] = [0, 1].map((axis) => 1 + Math.max(...addresses.map((address) => address[axis])));
+    const [height, width] = [0, 1].map(
+      (axis) => 1 + Math.max(...addresses.map((address) => address[axis])),
+    );
     const rows = Array.from({ length: height }, () => Array(width).fill("."));
     for (const { row, column, letters } of places.values()) rows[row][column] = letters[0];
     return { rows: rows.map((row) => row.join("")) };
@@ -163,14 +183,18 @@ export function notation(lattice, drawn) {
   /** @type {Record<string, number[][]>} */
   const lists = {};
   const order = addresses.map((_, i) => i).sort((a, b) => compare(addresses[a], addresses[b]));
-  for (const i of order) (lists[drawn[i][1]] ??= []).push(lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2));
+  for (const i of order)
+    (lists[drawn[i][1]] ??= []).push(
+      lattice.perPlace > 1 ? addresses[i] : addresses[i].slice(0, 2),
+    );
   return { cells: lists };
 }
 
 /** Whether a value of a file can name a cell by its row and column.
  * @param {unknown} value
  * @returns {value is number[]} */
-export const isAddress = (value) => Array.isArray(value) && value.length > 1 && value.every(Number.isInteger);
+export const isAddress = (value) =>
+  Array.isArray(value) && value.length > 1 && value.every(Number.isInteger);
 
 /** @param {number[]} a
  * @param {number[]} b */

@@ -1,6 +1,8 @@
 // @ts-check
 // The view "Play": the set's own page, made anew when the set has changed.
+
 import { isReadable, listingsOf, worded } from "./challenges.js";
+import { html } from "./play-draw.js";
 import { ServerError } from "./server.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
@@ -22,9 +24,13 @@ class PlayView {
     this.label();
   }
 
-  label() { this.frame.title = this.studio.text("play_page"); }
+  label() {
+    this.frame.title = this.studio.text("play_page");
+  }
 
-  show() { return this.studio.attempt(() => this.update()); }
+  show() {
+    return this.studio.attempt(() => this.update());
+  }
 
   async update() {
     const { studio, frame, listings } = this;
@@ -32,16 +38,21 @@ class PlayView {
     const isGood = isReadable(studio);
     this.say(isGood ? "" : studio.text("chall_faults"));
     if (!isGood) return;
-    const timer = window.setTimeout(() => { this.wait.hidden = false; }, WAIT_MS);
+    const timer = window.setTimeout(() => {
+      this.wait.hidden = false;
+    }, WAIT_MS);
     try {
       const listing = await listings.get(() => {});
       if (!listing) return;
       const { wanted } = listings;
       listings.wanted = "";
       const open = wanted || this.open;
-      const hash = listing.data.entries.some(({ id }) => id === open) ? `#${encodeURIComponent(open)}` : "";
+      const hash = listing.data.entries.some(({ id }) => id === open)
+        ? `#${encodeURIComponent(open)}`
+        : "";
       const address = new URL(`made/${listing.page}${hash}`, document.baseURI).href;
-      if (listing.page !== this.page || (wanted && wanted !== this.open)) frame.contentWindow?.location.replace(address);
+      if (listing.page !== this.page || (wanted && wanted !== this.open))
+        frame.contentWindow?.location.replace(address);
       this.page = listing.page;
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
@@ -66,7 +77,6 @@ class PlayView {
   }
 }
 
-const { fabkitPlay: { html } } = window;
 /** A page that takes longer to make is announced. */
 const WAIT_MS = 300;
 

@@ -1,8 +1,7 @@
 // @ts-check
 // The bill of materials, files to download, and the check of meshes from elsewhere.
+import { html } from "./play-draw.js";
 import { ServerError, stream } from "./server.js";
-
-const { html } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 
@@ -36,14 +35,28 @@ export class Print {
     this.downloads = html("div", { className: "row" });
     this.bar = html("progress", { max: 1 });
     this.step = html("span", { className: "quiet" });
-    this.stop = html("button", { type: "button", className: "link", onclick: () => this.running?.abort() });
-    this.progress = html("div", { className: "tune-progress", hidden: true }, this.bar, this.step, this.stop);
+    this.stop = html("button", {
+      type: "button",
+      className: "link",
+      onclick: () => this.running?.abort(),
+    });
+    this.progress = html(
+      "div",
+      { className: "tune-progress", hidden: true },
+      this.bar,
+      this.step,
+      this.stop,
+    );
     this.files = html("input", { type: "file", multiple: true, accept: MESHES, hidden: true });
     this.files.addEventListener("change", () => {
       this.check([.../** @type {FileList} */ (this.files.files)]);
       this.files.value = "";
     });
-    this.choose = html("button", { type: "button", className: "plain", onclick: () => this.files.click() });
+    this.choose = html("button", {
+      type: "button",
+      className: "plain",
+      onclick: () => this.files.click(),
+    });
     this.hint = html("p", { className: "quiet" });
     this.verdict = html("div", { className: "tune-verdict" });
     this.titles = ["print_bill", "print_files", "print_check"].map((key) => {
@@ -51,10 +64,20 @@ export class Print {
       title.dataset.key = key;
       return title;
     });
-    this.element = html("div", { className: "tune-print" },
+    this.element = html(
+      "div",
+      { className: "tune-print" },
       html("section", {}, this.titles[0], this.list, this.notes),
       html("section", {}, this.titles[1], this.downloads, this.progress),
-      html("section", {}, this.titles[2], html("div", { className: "row" }, this.choose, this.files), this.hint, this.verdict));
+      html(
+        "section",
+        {},
+        this.titles[2],
+        html("div", { className: "row" }, this.choose, this.files),
+        this.hint,
+        this.verdict,
+      ),
+    );
     section.addEventListener("dragover", (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
@@ -75,13 +98,24 @@ export class Print {
     this.choose.textContent = studio.text("print_choose");
     this.hint.textContent = studio.text("print_drop");
     this.stop.textContent = studio.text("print_stop");
-    this.downloads.replaceChildren(...KINDS.map((kind) =>
-      html("button", { type: "button", id: `print-${kind}`, className: "plain", textContent: studio.text(`print_${kind}`), onclick: () => this.download(kind) })));
+    this.downloads.replaceChildren(
+      ...KINDS.map((kind) =>
+        html("button", {
+          type: "button",
+          id: `print-${kind}`,
+          className: "plain",
+          textContent: studio.text(`print_${kind}`),
+          onclick: () => this.download(kind),
+        }),
+      ),
+    );
     this.writeBill();
     this.writeReport();
   }
 
-  begin() { this.element.classList.add("outdated"); }
+  begin() {
+    this.element.classList.add("outdated");
+  }
 
   /** @param {any} bill null where something cannot be made */
   show(bill) {
@@ -100,7 +134,13 @@ export class Print {
   writeBill() {
     const { bill, studio } = this;
     /** @type {(key: string, value: string) => HTMLElement} */
-    const row = (key, value) => html("div", {}, html("dt", { textContent: studio.text(key) }), html("dd", { textContent: value }));
+    const row = (key, value) =>
+      html(
+        "div",
+        {},
+        html("dt", { textContent: studio.text(key) }),
+        html("dd", { textContent: value }),
+      );
     if (!bill) {
       this.list.replaceChildren(row("print_parts", "–"));
       this.notes.hidden = true;
@@ -111,14 +151,22 @@ export class Print {
     this.list.replaceChildren(
       row("print_parts", String(bill.parts)),
       row("print_plastic", `${bill.grams.toFixed(0)} g`),
-      row("print_magnets", magnets.count ? `${magnets.count} · ${size} ${magnets.grade}` : studio.text("print_none")),
+      row(
+        "print_magnets",
+        magnets.count ? `${magnets.count} · ${size} ${magnets.grade}` : studio.text("print_none"),
+      ),
       row("print_cost", `${cost.total.toFixed(2)} ${cost.currency}`),
       row("print_plates", this.plates === null ? "…" : String(this.plates || "–")),
       ...(pause ? [row("print_pause", `${pause.height_mm} mm`)] : []),
-      ...(bill.print_seconds ? [row("print_time", hoursAndMinutes(bill.print_seconds))] : []));
+      ...(bill.print_seconds ? [row("print_time", hoursAndMinutes(bill.print_seconds))] : []),
+    );
     this.notes.hidden = !bill.notes.length;
-    this.notes.replaceChildren(html("summary", { textContent: studio.text("print_notes") }),
-      ...bill.notes.map((/** @type {string} */ note) => html("p", { textContent: note, lang: "en" })));
+    this.notes.replaceChildren(
+      html("summary", { textContent: studio.text("print_notes") }),
+      ...bill.notes.map((/** @type {string} */ note) =>
+        html("p", { textContent: note, lang: "en" }),
+      ),
+    );
   }
 
   /** Makes a call as a job, with its progress.
@@ -131,11 +179,16 @@ export class Print {
     this.step.textContent = "";
     this.progress.hidden = false;
     try {
-      return await stream(name, body, ({ progress, text }) => {
-        if (progress === undefined) return;
-        this.bar.value = progress;
-        this.step.textContent = text;
-      }, this.running.signal);
+      return await stream(
+        name,
+        body,
+        ({ progress, text }) => {
+          if (progress === undefined) return;
+          this.bar.value = progress;
+          this.step.textContent = text;
+        },
+        this.running.signal,
+      );
     } catch (error) {
       if (error instanceof ServerError || !this.running.signal.aborted) throw error;
     } finally {
@@ -149,7 +202,10 @@ export class Print {
     return this.studio.attempt(async () => {
       const made = await this.job("make", { project: this.studio.project.request, kind });
       if (!made) return;
-      const link = html("a", { href: `made/${made.name}?download`, download: made.name.split("/").pop() });
+      const link = html("a", {
+        href: `made/${made.name}?download`,
+        download: made.name.split("/").pop(),
+      });
       link.click();
       this.studio.announce(this.studio.text("print_made", { name: link.download }));
     });
@@ -161,7 +217,9 @@ export class Print {
     if (!meshes.length || this.running) return;
     return this.studio.attempt(async () => {
       for (const mesh of meshes) {
-        const answer = await (await fetch(`meshes/${encodeURIComponent(mesh.name)}`, { method: "POST", body: mesh })).json();
+        const answer = await (
+          await fetch(`meshes/${encodeURIComponent(mesh.name)}`, { method: "POST", body: mesh })
+        ).json();
         if (answer.error) throw new ServerError(answer.error);
       }
       const names = meshes.map(({ name }) => name);
@@ -176,12 +234,28 @@ export class Print {
   writeReport() {
     const { report, studio } = this;
     if (!report) return;
-    const text = studio.text(report.ok ? "print_passed" : "print_failed", { count: report.parts, profile: report.profile });
+    const text = studio.text(report.ok ? "print_passed" : "print_failed", {
+      count: report.parts,
+      profile: report.profile,
+    });
     const page = html("iframe", { src: `made/${report.page}`, title: studio.text("print_report") });
     page.setAttribute("sandbox", "");
-    const frame = html("details", { open: !report.ok }, html("summary", { textContent: studio.text("print_report") }), page);
+    const frame = html(
+      "details",
+      { open: !report.ok },
+      html("summary", { textContent: studio.text("print_report") }),
+      page,
+    );
     this.verdict.replaceChildren(
       html("p", { className: report.ok ? "good" : "alarm", role: "status", textContent: text }),
-      html("ul", {}, ...report.causes.map((/** @type {string} */ cause) => html("li", { textContent: cause, lang: "en" }))), frame);
+      html(
+        "ul",
+        {},
+        ...report.causes.map((/** @type {string} */ cause) =>
+          html("li", { textContent: cause, lang: "en" }),
+        ),
+      ),
+      frame,
+    );
   }
 }

@@ -17,7 +17,7 @@ export class Project extends EventTarget {
     /** @type {State} */
     this.state = { text: "", document: null, layers, settings };
     /** Shapes and errors, as the server reads them.
-     * @type {any} */
+     * @type {Fabkit.Shapes | null} */
     this.shapes = null;
     /** @type {Fault[]} */
     this.faults = [];
@@ -43,13 +43,25 @@ export class Project extends EventTarget {
     this._reading = null;
   }
 
-  get text() { return this.state.text; }
+  get text() {
+    return this.state.text;
+  }
   /** The parsed text; null where it is not TOML. */
-  get document() { return this.state.document; }
-  get isRead() { return !this._reading; }
-  get isTextSaved() { return this.text === this.savedText && this.name === this.savedName && !this._isStale; }
-  get isProfileSaved() { return profileKey(this.state) === this.savedProfile; }
-  get isSaved() { return this.isTextSaved && this.isProfileSaved; }
+  get document() {
+    return this.state.document;
+  }
+  get isRead() {
+    return !this._reading;
+  }
+  get isTextSaved() {
+    return this.text === this.savedText && this.name === this.savedName && !this._isStale;
+  }
+  get isProfileSaved() {
+    return profileKey(this.state) === this.savedProfile;
+  }
+  get isSaved() {
+    return this.isTextSaved && this.isProfileSaved;
+  }
 
   /** What the server needs to know of it. */
   get request() {
@@ -60,7 +72,15 @@ export class Project extends EventTarget {
   /** Replaces everything by a file.
    * @param {{ name: string, text: string, digest: string }} file */
   async load({ name, text, digest }) {
-    Object.assign(this, { name, past: [], future: [], savedText: text, savedName: name, savedDigest: digest, shapes: null });
+    Object.assign(this, {
+      name,
+      past: [],
+      future: [],
+      savedText: text,
+      savedName: name,
+      savedDigest: digest,
+      shapes: null,
+    });
     this.state = { ...this.startProfile, text, document: null };
     this.opening += 1;
     Object.assign(this, { savedProfile: profileKey(this.state), savedProfileDigest: "" });
@@ -74,7 +94,8 @@ export class Project extends EventTarget {
    * @param {(document: Document) => void} alter
    * @returns {Promise<void> | undefined} */
   change(alter) {
-    if (!this.document) return this._reading?.then(() => (this.document ? this.change(alter) : undefined));
+    if (!this.document)
+      return this._reading?.then(() => (this.document ? this.change(alter) : undefined));
     const document = structuredClone(this.document);
     alter(document);
     if (JSON.stringify(document) === JSON.stringify(this.document)) return undefined;
@@ -83,7 +104,9 @@ export class Project extends EventTarget {
 
   /** Changes the text.
    * @param {string} text */
-  changeText(text) { return this._step({ text, document: null }); }
+  changeText(text) {
+    return this._step({ text, document: null });
+  }
 
   /** Changes the profile.
    * @param {Partial<State>} values */
@@ -93,8 +116,12 @@ export class Project extends EventTarget {
     else this._fire(); // nothing that the server reads has changed
   }
 
-  undo() { return this._travel(this.past, this.future); }
-  redo() { return this._travel(this.future, this.past); }
+  undo() {
+    return this._travel(this.past, this.future);
+  }
+  redo() {
+    return this._travel(this.future, this.past);
+  }
 
   /** @param {Partial<State>} values */
   _take(values) {
@@ -141,7 +168,8 @@ export class Project extends EventTarget {
       const answer = await call("read", document ? { project, document } : { project });
       if (version !== this._version) {
         // A change of the document meanwhile goes on from this text.
-        if (this.state.document && this._followsText) this.state = { ...this.state, text: answer.text };
+        if (this.state.document && this._followsText)
+          this.state = { ...this.state, text: answer.text };
         continue;
       }
       // In place: undoing returns to this very state.
@@ -152,7 +180,9 @@ export class Project extends EventTarget {
     }
   }
 
-  _fire() { this.dispatchEvent(new Event("change")); }
+  _fire() {
+    this.dispatchEvent(new Event("change"));
+  }
 
   /** Gives it another name; saved under that, it is another file.
    * @param {string} name */

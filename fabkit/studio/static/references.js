@@ -22,7 +22,9 @@ const tablesIn = (list) => (Array.isArray(list) ? list.filter(isTable) : []);
  * @param {any} table
  * @returns {string[]} */
 export const copyIds = ({ id, count }) =>
-  (count > 1 ? Array.from({ length: count }, (_, i) => `${id}${/\d$/.test(id) ? "-" : ""}${i + 1}`) : [id]);
+  count > 1
+    ? Array.from({ length: count }, (_, i) => `${id}${/\d$/.test(id) ? "-" : ""}${i + 1}`)
+    : [id];
 
 /** @param {any} file
  * @param {Map<string, string>} names new names by old ones */
@@ -40,9 +42,14 @@ export function renamePieces(file, names) {
       table.pieces = isText ? ids.join("") : ids;
     }
     for (const given of tablesIn(table.given)) renameIn(given, "piece");
-    if (isTable(result?.solution)) result.solution = Object.fromEntries(Object.entries(result.solution).map(([id, cells]) => [renamed(id), cells]));
+    if (isTable(result?.solution))
+      result.solution = Object.fromEntries(
+        Object.entries(result.solution).map(([id, cells]) => [renamed(id), cells]),
+      );
   }
-  for (const clue of [...tablesIn(file.board), ...tablesIn(file.challenge)].flatMap((table) => tablesIn(table.clue))) {
+  for (const clue of [...tablesIn(file.board), ...tablesIn(file.challenge)].flatMap((table) =>
+    tablesIn(table.clue),
+  )) {
     renameIn(clue, "piece");
     renameIn(clue, "colour"); // that of a piece
   }
@@ -64,7 +71,9 @@ export function renameBoard(file, before, after) {
 function numbering(lattice, cells) {
   const addresses = cells.map((cell) => lattice.address(cell));
   const [top, left] = lattice.corner(addresses);
-  const places = new Map(addresses.map(([row, column]) => [`${row} ${column}`, [row - top, column - left]]));
+  const places = new Map(
+    addresses.map(([row, column]) => [`${row} ${column}`, [row - top, column - left]]),
+  );
   return { top, left, places: [...places.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]) };
 }
 
@@ -76,13 +85,20 @@ function numbering(lattice, cells) {
 export function movePlaces(file, id, { lattice, before, after, image }) {
   if (!before.length || !after.length) return;
   const [oldNumbering, newNumbering] = [before, after].map((cells) => numbering(lattice, cells));
-  const boards = [...(file.cut ? [{ id: file.cut.board ?? "board" }] : []), ...tablesIn(file.board)];
+  const boards = [
+    ...(file.cut ? [{ id: file.cut.board ?? "board" }] : []),
+    ...tablesIn(file.board),
+  ];
   const isDefault = boards.find(({ optional }) => !optional)?.id === id;
 
   const moved = (/** @type {any} */ item) => {
     const place = Number.isInteger(item) ? oldNumbering.places[item] : item;
     if (!isAddress(place)) return item; // a label, which its cell keeps
-    const [cell] = lattice.cellsNamed([place[0] + oldNumbering.top, place[1] + oldNumbering.left, ...place.slice(2)]);
+    const [cell] = lattice.cellsNamed([
+      place[0] + oldNumbering.top,
+      place[1] + oldNumbering.left,
+      ...place.slice(2),
+    ]);
     if (!cell) return item;
     const [row, column, k] = lattice.address(image(cell));
     const target = [row - newNumbering.top, column - newNumbering.left];
@@ -99,29 +115,59 @@ export function movePlaces(file, id, { lattice, before, after, image }) {
   };
   const { ux } = lattice.grid;
   /** @type {Record<string, (value: any) => any>} */
-  const readings = { cells: (items) => items.map(moved), outline: (value) => movedPoints(value, ux), frame: (value) => movedPoints(value, 1) };
+  const readings = {
+    cells: (items) => items.map(moved),
+    outline: (value) => movedPoints(value, ux),
+    frame: (value) => movedPoints(value, 1),
+  };
   readings.minus = readings.cells;
   const moveIn = (/** @type {any} */ table, /** @type {string[]} */ keys) => {
     for (const key of keys) if (Array.isArray(table[key])) table[key] = readings[key](table[key]);
   };
-  const moveClues = (/** @type {any} */ table) => tablesIn(table.clue).forEach((clue) => moveIn(clue, ["cells", "frame"]));
+  const moveClues = (/** @type {any} */ table) =>
+    tablesIn(table.clue).forEach((clue) => moveIn(clue, ["cells", "frame"]));
 
-  tablesIn(file.board).filter((board) => board.id === id).forEach(moveClues);
+  tablesIn(file.board)
+    .filter((board) => board.id === id)
+    .forEach(moveClues);
   const isOn = (/** @type {any} */ { board }) => (board === undefined ? isDefault : board === id);
-  for (const challenge of tablesIn(file.challenge).filter((table) => isOn(table) && !REGIONS.some((key) => key in table))) {
+  for (const challenge of tablesIn(file.challenge).filter(
+    (table) => isOn(table) && !REGIONS.some((key) => key in table),
+  )) {
     moveIn(challenge, ["cells", "minus"]);
     moveClues(challenge);
     for (const given of tablesIn(challenge.given)) moveIn(given, ["cells", "outline", "frame"]);
     const { solution } = challenge.result ?? {};
     const reading = readings[lattice.writesOutlines ? "outline" : "cells"];
-    if (isTable(solution)) challenge.result.solution = Object.fromEntries(Object.entries(solution).map(([piece, cells]) => [piece, Array.isArray(cells) ? reading(cells) : cells]));
+    if (isTable(solution))
+      challenge.result.solution = Object.fromEntries(
+        Object.entries(solution).map(([piece, cells]) => [
+          piece,
+          Array.isArray(cells) ? reading(cells) : cells,
+        ]),
+      );
   }
   for (const family of tablesIn(file.family).filter(isOn)) {
     if (!Array.isArray(family.groups)) continue;
-    const cells = family.groups.flatMap((/** @type {any} */ group) => (Array.isArray(group) ? group : []));
-    family.groups = family.groups.map((/** @type {any} */ group) => (Array.isArray(group) ? group.map(moved) : group));
-    const names = new Map(cells.map((/** @type {any} */ item) => [choiceName(item, oldNumbering.places), choiceName(moved(item), newNumbering.places)]));
-    if (Array.isArray(family.without)) family.without = family.without.map((/** @type {any} */ name) => String(name).split("-").map((part) => names.get(part) ?? part).join("-"));
+    const cells = family.groups.flatMap((/** @type {any} */ group) =>
+      Array.isArray(group) ? group : [],
+    );
+    family.groups = family.groups.map((/** @type {any} */ group) =>
+      Array.isArray(group) ? group.map(moved) : group,
+    );
+    const names = new Map(
+      cells.map((/** @type {any} */ item) => [
+        choiceName(item, oldNumbering.places),
+        choiceName(moved(item), newNumbering.places),
+      ]),
+    );
+    if (Array.isArray(family.without))
+      family.without = family.without.map((/** @type {any} */ name) =>
+        String(name)
+          .split("-")
+          .map((part) => names.get(part) ?? part)
+          .join("-"),
+      );
   }
 }
 
@@ -130,6 +176,6 @@ export function movePlaces(file, id, { lattice, before, after, image }) {
  * @param {number[][]} places
  * @returns {string} */
 function choiceName(item, places) {
-  const [row, column, k] = isAddress(item) ? item : places[item] ?? [];
+  const [row, column, k] = isAddress(item) ? item : (places[item] ?? []);
   return typeof item === "string" ? item : `r${row}c${column}${k === undefined ? "" : `k${k}`}`;
 }

@@ -74,7 +74,12 @@ export class Latest {
     this.stop();
     const own = (this.running = new AbortController());
     try {
-      const result = await stream(name, body, (event) => own.signal.aborted || onEvent(event), own.signal);
+      const result = await stream(
+        name,
+        body,
+        (event) => own.signal.aborted || onEvent(event),
+        own.signal,
+      );
       return own.signal.aborted ? undefined : result;
     } catch (error) {
       if (own.signal.aborted) return undefined;

@@ -1,8 +1,8 @@
 // @ts-check
 // A sheet of cells of any lattice on which to paint: with pointer and keyboard, cell by cell, or whole
 // shapes to be moved, turned and turned over.
-
-const { UNIT, key, svg, viewBox, boxOf } = window.fabkitPlay;
+import { svg, viewBox } from "./play-draw.js";
+import { boxOf, key, UNIT } from "./play-grid.js";
 
 /** @typedef {import("./lattice.js").Lattice} Lattice */
 /** @typedef {import("./lattice.js").Cell} Cell */
@@ -72,7 +72,10 @@ export class Sheet extends EventTarget {
     element.addEventListener("pointercancel", () => this._cancel());
     element.addEventListener("keydown", (event) => this._key(event));
     element.addEventListener("focus", () => this._markCursor());
-    element.addEventListener("blur", () => { if (this._isCarried()) this._release(); this._markCursor(); });
+    element.addEventListener("blur", () => {
+      if (this._isCarried()) this._release();
+      this._markCursor();
+    });
   }
 
   /** Shows a painting, centred on a sheet with room around it.
@@ -82,7 +85,10 @@ export class Sheet extends EventTarget {
    * @param {(letter: string) => Look} look
    * @param {(sheet: Sheet) => SVGElement[]} details what stands on the cells */
   load(lattice, painting, cells, look, details = () => []) {
-    const isSame = this.lattice === lattice && this.spots.length > 0 && cells.every((cell) => this._byKey.has(key(...cell)));
+    const isSame =
+      this.lattice === lattice &&
+      this.spots.length > 0 &&
+      cells.every((cell) => this._byKey.has(key(...cell)));
     Object.assign(this, { lattice, look, details });
     this.painting = new Map(painting);
     this.hand = null;
@@ -93,7 +99,9 @@ export class Sheet extends EventTarget {
   /** The cells that are painted, with their letters.
    * @returns {[Cell, string][]} */
   get drawn() {
-    return this.spots.filter((spot) => this.painting.has(spot.key)).map((spot) => [spot.cell, this.painting.get(spot.key) ?? ""]);
+    return this.spots
+      .filter((spot) => this.painting.has(spot.key))
+      .map((spot) => [spot.cell, this.painting.get(spot.key) ?? ""]);
   }
 
   /** Makes the cells of the sheet: all places around some cells.
@@ -105,18 +113,29 @@ export class Sheet extends EventTarget {
       const period = axis ? lattice.columns.length : 1;
       const values = addresses.map((address) => address[axis]);
       const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, -1];
-      const free = Math.max(MARGIN * period, Math.ceil((MIN_PLACES * period - (high - low + 1)) / 2));
+      const free = Math.max(
+        MARGIN * period,
+        Math.ceil((MIN_PLACES * period - (high - low + 1)) / 2),
+      );
       const limit = Math.floor(Math.sqrt(MAX_CELLS / lattice.perPlace)) * period;
       const room = Math.max(0, Math.min(free, Math.floor((limit - (high - low + 1)) / 2)));
       return Array.from({ length: high - low + 1 + 2 * room }, (_, i) => low - room + i);
     });
-    this.spots = rows.flatMap((row) => columns.flatMap((column) => lattice.cellsAt(row, column).map((cell, k) => {
-      const corners = lattice.grid.cornersOf(cell).flat();
-      const place = lattice.perPlace > 1 ? [row, column, k] : [row, column];
-      const path = svg("path", { d: lattice.grid.path([corners]), class: "sheet-cell", "data-cell": place.join() });
-      const centre = lattice.grid.toDrawing(...cell);
-      return { cell, key: key(...cell), path, centre, address: [row, column, k] };
-    })));
+    this.spots = rows.flatMap((row) =>
+      columns.flatMap((column) =>
+        lattice.cellsAt(row, column).map((cell, k) => {
+          const corners = lattice.grid.cornersOf(cell).flat();
+          const place = lattice.perPlace > 1 ? [row, column, k] : [row, column];
+          const path = svg("path", {
+            d: lattice.grid.path([corners]),
+            class: "sheet-cell",
+            "data-cell": place.join(),
+          });
+          const centre = lattice.grid.toDrawing(...cell);
+          return { cell, key: key(...cell), path, centre, address: [row, column, k] };
+        }),
+      ),
+    );
     this._byKey = new Map(this.spots.map((spot) => [spot.key, spot]));
     this._byPath = new Map(this.spots.map((spot) => [spot.path, spot]));
     const box = boxOf(this.spots.map((spot) => lattice.grid.cornersOf(spot.cell).flat()));
@@ -129,15 +148,23 @@ export class Sheet extends EventTarget {
   /** Whether what is painted comes so near to the edge that there is hardly room beside it. */
   _isTight() {
     const [rows, columns] = [0, 1].map((axis) => this.spots.map(({ address }) => address[axis]));
-    const ends = [[Math.min(...rows), Math.max(...rows)], [Math.min(...columns), Math.max(...columns)]];
-    return this.spots.some((spot) => this.painting.has(spot.key) && ends.some((limits, axis) => limits.includes(spot.address[axis])));
+    const ends = [
+      [Math.min(...rows), Math.max(...rows)],
+      [Math.min(...columns), Math.max(...columns)],
+    ];
+    return this.spots.some(
+      (spot) =>
+        this.painting.has(spot.key) &&
+        ends.some((limits, axis) => limits.includes(spot.address[axis])),
+    );
   }
 
   /** Colours the cells, and draws the lines between shapes. */
   draw() {
     const lines = [];
     const carried = this._isCarried() ? this._carriedPainting() : null;
-    const letterOf = (/** @type {number} */ cellKey) => carried?.get(cellKey) ?? this.painting.get(cellKey);
+    const letterOf = (/** @type {number} */ cellKey) =>
+      carried?.get(cellKey) ?? this.painting.get(cellKey);
     /** @type {Map<string, string>} */
     const owners = new Map();
     for (const { cell, key: cellKey, path } of this.spots) {
@@ -152,9 +179,14 @@ export class Sheet extends EventTarget {
         if (other !== undefined && other !== (letter ?? "")) lines.push([from, to]);
       }
     }
-    const toText = (/** @type {number[]} */ point) => this.lattice.grid.toDrawing(point[0], point[1]).join(" ");
+    const toText = (/** @type {number[]} */ point) =>
+      this.lattice.grid.toDrawing(point[0], point[1]).join(" ");
     const d = lines.map(([from, to]) => `M${toText(from)}L${toText(to)}`).join("");
-    this._over.replaceChildren(svg("path", { d, class: "sheet-line" }), ...this._letters(letterOf), ...this.details(this));
+    this._over.replaceChildren(
+      svg("path", { d, class: "sheet-line" }),
+      ...this._letters(letterOf),
+      ...this.details(this),
+    );
     this._markCursor();
   }
 
@@ -170,9 +202,14 @@ export class Sheet extends EventTarget {
       shapes.set(name, [...(shapes.get(name) ?? []), spot]);
     }
     return [...shapes.values()].map((spots) => {
-      const middle = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot.centre[axis], 0) / spots.length);
-      const distance = (/** @type {Spot} */ { centre }) => Math.hypot(centre[0] - middle[0], centre[1] - middle[1]);
-      const central = spots.reduce((nearest, spot) => (distance(spot) < distance(nearest) - 1e-6 ? spot : nearest));
+      const middle = [0, 1].map(
+        (axis) => spots.reduce((sum, spot) => sum + spot.centre[axis], 0) / spots.length,
+      );
+      const distance = (/** @type {Spot} */ { centre }) =>
+        Math.hypot(centre[0] - middle[0], centre[1] - middle[1]);
+      const central = spots.reduce((nearest, spot) =>
+        distance(spot) < distance(nearest) - 1e-6 ? spot : nearest,
+      );
       const { text, ink } = this.look(letterOf(central.key) ?? "");
       const size = (this.lattice.perPlace > 1 && !this.isOneShape ? 0.24 : 0.42) * UNIT;
       const [x, y] = this.isOneShape ? middle : central.centre;
@@ -184,8 +221,16 @@ export class Sheet extends EventTarget {
   }
 
   _markCursor() {
-    const isSeen = this.cursor && document.activeElement === this.element && this.element.matches(":focus-visible");
-    this._mark.setAttribute("d", isSeen && this.cursor ? this.lattice.grid.path([this.lattice.grid.cornersOf(this.cursor.cell).flat()]) : "");
+    const isSeen =
+      this.cursor &&
+      document.activeElement === this.element &&
+      this.element.matches(":focus-visible");
+    this._mark.setAttribute(
+      "d",
+      isSeen && this.cursor
+        ? this.lattice.grid.path([this.lattice.grid.cornersOf(this.cursor.cell).flat()])
+        : "",
+    );
   }
 
   // --- painting ---
@@ -194,8 +239,12 @@ export class Sheet extends EventTarget {
    * @param {boolean} erases */
   _paint({ key: own, address: [row, column] }, erases) {
     const letter = erases ? "" : this.brush;
-    const takesPlace = [letter, this.painting.get(own) ?? ""].some((drawn) => drawn && this.takesPlace(drawn));
-    for (const target of takesPlace ? this.lattice.cellsAt(row, column).map((cell) => key(...cell)) : [own]) {
+    const takesPlace = [letter, this.painting.get(own) ?? ""].some(
+      (drawn) => drawn && this.takesPlace(drawn),
+    );
+    for (const target of takesPlace
+      ? this.lattice.cellsAt(row, column).map((cell) => key(...cell))
+      : [own]) {
       if (letter) this.painting.set(target, letter);
       else this.painting.delete(target);
     }
@@ -204,7 +253,9 @@ export class Sheet extends EventTarget {
   /** The spot under a pointer.
    * @param {{ clientX: number, clientY: number }} event */
   _spotAt({ clientX, clientY }) {
-    return this._byPath.get(document.elementsFromPoint(clientX, clientY).find((element) => this._byPath.has(element)));
+    return this._byPath.get(
+      document.elementsFromPoint(clientX, clientY).find((element) => this._byPath.has(element)),
+    );
   }
 
   /** @param {PointerEvent} event */
@@ -275,7 +326,9 @@ export class Sheet extends EventTarget {
 
   // --- moving shapes ---
 
-  _isCarried() { return this.hand !== null && "carried" in this.hand; }
+  _isCarried() {
+    return this.hand !== null && "carried" in this.hand;
+  }
 
   /** Takes up the shape to which a cell belongs.
    * @param {Spot} spot */
@@ -303,17 +356,34 @@ export class Sheet extends EventTarget {
   /** Whether a carried shape stays on the sheet.
    * @param {[Cell, string][]} carried
    * @param {Cell} step */
-  _fits(carried, [x, y]) { return carried.every(([cell]) => this._byKey.has(key(cell[0] + x, cell[1] + y))); }
+  _fits(carried, [x, y]) {
+    return carried.every(([cell]) => this._byKey.has(key(cell[0] + x, cell[1] + y)));
+  }
 
   _carriedPainting() {
-    const { carried, step: [x, y] } = /** @type {any} */ (this.hand);
-    return new Map(carried.map((/** @type {[Cell, string]} */ [cell, letter]) => [key(cell[0] + x, cell[1] + y), letter]));
+    const {
+      carried,
+      step: [x, y],
+    } = /** @type {any} */ (this.hand);
+    return new Map(
+      carried.map((/** @type {[Cell, string]} */ [cell, letter]) => [
+        key(cell[0] + x, cell[1] + y),
+        letter,
+      ]),
+    );
   }
 
   _drop() {
     for (const [cell, letter] of this._carriedPainting()) this.painting.set(cell, letter);
-    const { carried, lifted, step: [x, y] } = /** @type {any} */ (this.hand);
-    this.moves = lifted.map((/** @type {Cell} */ from, /** @type {number} */ i) => [from, [carried[i][0][0] + x, carried[i][0][1] + y]]);
+    const {
+      carried,
+      lifted,
+      step: [x, y],
+    } = /** @type {any} */ (this.hand);
+    this.moves = lifted.map((/** @type {Cell} */ from, /** @type {number} */ i) => [
+      from,
+      [carried[i][0][0] + x, carried[i][0][1] + y],
+    ]);
   }
 
   /** Turns a shape by the lattice's smallest angle, or turns it over: the carried one, or that under the
@@ -328,14 +398,25 @@ export class Sheet extends EventTarget {
     }
     const hand = /** @type {any} */ (this.hand);
     const turnCount = { left: 1, right: this.lattice.turns - 1, flip: 0 }[way];
-    const symmetry = this.lattice.symmetries.find(({ turns, flipped }) => turns === turnCount && flipped === (way === "flip"));
-    const cells = this.lattice.turned(hand.carried.map((/** @type {[Cell, string]} */ [cell]) => cell), /** @type {any} */ (symmetry));
-    const turned = hand.carried.map((/** @type {[Cell, string]} */ [, letter], /** @type {number} */ i) => [cells[i], letter]);
+    const symmetry = this.lattice.symmetries.find(
+      ({ turns, flipped }) => turns === turnCount && flipped === (way === "flip"),
+    );
+    const cells = this.lattice.turned(
+      hand.carried.map((/** @type {[Cell, string]} */ [cell]) => cell),
+      /** @type {any} */ (symmetry),
+    );
+    const turned = hand.carried.map(
+      (/** @type {[Cell, string]} */ [, letter], /** @type {number} */ i) => [cells[i], letter],
+    );
     if (this._fits(turned, hand.step)) {
       // The cursor stays on its cell of the shape.
       const [x, y] = hand.step;
-      const place = hand.carried.findIndex((/** @type {[Cell, string]} */ [cell]) => key(cell[0] + x, cell[1] + y) === this.cursor?.key);
-      if (place >= 0) this.cursor = this._byKey.get(key(cells[place][0] + x, cells[place][1] + y)) ?? null;
+      const place = hand.carried.findIndex(
+        (/** @type {[Cell, string]} */ [cell]) =>
+          key(cell[0] + x, cell[1] + y) === this.cursor?.key,
+      );
+      if (place >= 0)
+        this.cursor = this._byKey.get(key(cells[place][0] + x, cells[place][1] + y)) ?? null;
       hand.carried = turned;
     }
     if (wasCarried) this.draw();
@@ -349,12 +430,18 @@ export class Sheet extends EventTarget {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.cursor || this.isOff) return;
     const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
     const actions = /** @type {Record<string, () => void>} */ ({
-      " ": () => this._keyPaint(), Enter: () => this._keyPaint(),
-      r: () => this.turn(event.shiftKey ? "left" : "right"), f: () => this.turn("flip"),
-      m: () => this._keyMove(), Escape: () => this._cancel(),
-      Delete: () => this._keyErase(), Backspace: () => this._keyErase(),
+      " ": () => this._keyPaint(),
+      Enter: () => this._keyPaint(),
+      r: () => this.turn(event.shiftKey ? "left" : "right"),
+      f: () => this.turn("flip"),
+      m: () => this._keyMove(),
+      Escape: () => this._cancel(),
+      Delete: () => this._keyErase(),
+      Backspace: () => this._keyErase(),
     });
-    const action = arrow ? () => this._step(arrow, event.shiftKey) : actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const action = arrow
+      ? () => this._step(arrow, event.shiftKey)
+      : actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || (event.key === "Escape" && !this.hand)) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,7 +1,7 @@
 // @ts-check
 // The 3D view of what the profile makes, and sections with their measures.
-const { html, svg } = window.fabkitPlay;
-const { FabkitScene } = window;
+import { html, svg } from "./play-draw.js";
+import { ViewerScene } from "./viewer-scene.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {{ id: string, kind: string, model: Fabkit.Model }} Made */
@@ -38,32 +38,46 @@ export class Stage {
     this.isComplete = false;
     this.waiting = this.timer = 0;
     this.select = html("select", { onchange: () => this.choose(this.select.value) });
-    this.cutButton = html("button", { type: "button", className: "plain", onclick: () => this.toggleSection() });
+    this.cutButton = html("button", {
+      type: "button",
+      className: "plain",
+      onclick: () => this.toggleSection(),
+    });
     this.slider = html("input", { type: "range", min: "0", max: "100", value: "0" });
-    this.slider.addEventListener("input", () => this.scene?.setApart(Number(this.slider.value) / 100));
+    this.slider.addEventListener("input", () =>
+      this.scene?.setApart(Number(this.slider.value) / 100),
+    );
     this.sliderText = html("span");
     this.apart = html("label", { className: "tune-apart" }, this.sliderText, this.slider);
     this.canvas = html("canvas", { tabIndex: 0 });
     this.canvas.setAttribute("role", "img");
     this.cut = html("div", { className: "tune-cut", hidden: true });
     this.note = html("p", { className: "quiet tune-keys" });
-    /** @type {Fabkit.Scene | null} */
+    /** @type {ViewerScene | null} */
     this.scene = null;
-    this.element = html("div", { className: "tune-stage" },
+    this.element = html(
+      "div",
+      { className: "tune-stage" },
       html("div", { className: "tune-bar" }, this.select, this.cutButton, this.apart),
-      html("div", { className: "tune-view" }, this.canvas, this.cut), this.note);
+      html("div", { className: "tune-view" }, this.canvas, this.cut),
+      this.note,
+    );
     this.write();
   }
 
   /** The part that is shown alone, or would be cut. */
-  get part() { return this.ids.includes(this.shown) ? this.shown : (this.ids[0] ?? ""); }
+  get part() {
+    return this.ids.includes(this.shown) ? this.shown : (this.ids[0] ?? "");
+  }
 
   write() {
     const { studio } = this;
     this.select.ariaLabel = studio.text("tune_shown");
     this.cutButton.textContent = studio.text("tune_section");
     this.sliderText.textContent = studio.text("tune_apart");
-    this.note.textContent = this.isLost ? studio.messages.view_none : studio.messages[matchMedia("(pointer: coarse)").matches ? "view_touch" : "view_keys"];
+    this.note.textContent = this.isLost
+      ? studio.messages.view_none
+      : studio.messages[matchMedia("(pointer: coarse)").matches ? "view_touch" : "view_keys"];
     this.fill();
     if (this.lastCut) this.takeSection(this.lastCut);
   }
@@ -72,7 +86,7 @@ export class Stage {
   show() {
     if (this.scene || this.isLost) return;
     try {
-      this.scene = new FabkitScene(this.canvas);
+      this.scene = new ViewerScene(this.canvas);
     } catch {
       this.isLost = true;
       this.write();
@@ -82,23 +96,35 @@ export class Stage {
   /** Fills the list of what can be shown. */
   fill() {
     const { studio } = this;
-    const option = (/** @type {string} */ value, /** @type {string} */ textContent) => html("option", { value, textContent });
+    const option = (/** @type {string} */ value, /** @type {string} */ textContent) =>
+      html("option", { value, textContent });
     const shapes = studio.project.shapes;
     const group = (/** @type {string} */ key, /** @type {string[]} */ ids) =>
-      ids.length ? [html("optgroup", { label: studio.text(key) }, ...ids.map((id) => option(id, id)))] : [];
-    const [pieces, others] = [true, false].map((isPiece) => this.ids.filter((id) => (this.kindOf(id) === "piece") === isPiece));
+      ids.length
+        ? [html("optgroup", { label: studio.text(key) }, ...ids.map((id) => option(id, id)))]
+        : [];
+    const [pieces, others] = [true, false].map((isPiece) =>
+      this.ids.filter((id) => (this.kindOf(id) === "piece") === isPiece),
+    );
     const hasBoard = shapes?.boards.length || shapes?.challenges.length;
-    this.select.replaceChildren(option("all", studio.text("tune_all")),
+    this.select.replaceChildren(
+      option("all", studio.text("tune_all")),
       ...(hasBoard ? [option("assembled", studio.text("tune_assembled"))] : []),
-      ...this.plates.map((_, place) => option(`plate-${place + 1}`, studio.text("tune_plate", { number: place + 1 }))),
-      ...group("tune_pieces", pieces), ...group("tune_boards", others));
+      ...this.plates.map((_, place) =>
+        option(`plate-${place + 1}`, studio.text("tune_plate", { number: place + 1 })),
+      ),
+      ...group("tune_pieces", pieces),
+      ...group("tune_boards", others),
+    );
     if (![...this.select.options].some(({ value }) => value === this.shown)) this.shown = "all";
     this.select.value = this.shown;
     this.update();
   }
 
   /** @param {string} id */
-  kindOf(id) { return this.made.get(id)?.kind ?? "piece"; }
+  kindOf(id) {
+    return this.made.get(id)?.kind ?? "piece";
+  }
 
   update() {
     this.cutButton.setAttribute("aria-pressed", String(this.isSection));
@@ -112,7 +138,8 @@ export class Stage {
   /** @param {string} shown */
   choose(shown) {
     this.shown = shown;
-    if (shown === "assembled" || shown === "all" || shown.startsWith("plate-")) this.isSection = false;
+    if (shown === "assembled" || shown === "all" || shown.startsWith("plate-"))
+      this.isSection = false;
     this.update();
     this.place(false);
     if (this.isSection || (shown === "assembled" && !this.solution)) this.onShown();
@@ -141,11 +168,15 @@ export class Stage {
   }
 
   /** Shows what is still out of date. */
-  fade() { this.scene?.setFaint(this.copies(this.outdated)); }
+  fade() {
+    this.scene?.setFaint(this.copies(this.outdated));
+  }
 
   /** The ids of parts and of their copies on plates.
    * @param {Set<string>} ids */
-  copies(ids) { return new Set([...(this.scene?.parts.keys() ?? [])].filter((id) => ids.has(id.split("#")[0]))); }
+  copies(ids) {
+    return new Set([...(this.scene?.parts.keys() ?? [])].filter((id) => ids.has(id.split("#")[0])));
+  }
 
   /** Takes what is made: all ids, or a part.
    * @param {any} event */
@@ -158,8 +189,11 @@ export class Stage {
     if (!event.model) return;
     this.wait();
     const before = this.made.get(event.id);
-    const isSame = before && before.model.mesh === event.model.mesh && String(before.model.colours) === String(event.model.colours);
-    const bytes = isSame ? before.bytes : await FabkitScene.inflate(event.model);
+    const isSame =
+      before &&
+      before.model.mesh === event.model.mesh &&
+      String(before.model.colours) === String(event.model.colours);
+    const bytes = isSame ? before.bytes : await ViewerScene.inflate(event.model);
     this.made.set(event.id, { ...event, bytes });
     this.outdated.delete(event.id);
     if (!this.scene) return;
@@ -176,7 +210,8 @@ export class Stage {
    * @param {string} id
    * @param {boolean} [copiesOnly] */
   drop(id, copiesOnly = false) {
-    for (const copy of this.copies(new Set([id]))) if (!copiesOnly || copy !== id) this.scene?.remove(copy);
+    for (const copy of this.copies(new Set([id])))
+      if (!copiesOnly || copy !== id) this.scene?.remove(copy);
     if (!copiesOnly) this.made.delete(id);
   }
 
@@ -212,7 +247,9 @@ export class Stage {
     const { scene } = this;
     if (!scene || this.isSection) return;
     const known = this.ids.filter((id) => scene.has(id));
-    const [pieces, others] = [true, false].map((isPiece) => known.filter((id) => (this.kindOf(id) === "piece") === isPiece));
+    const [pieces, others] = [true, false].map((isPiece) =>
+      known.filter((id) => (this.kindOf(id) === "piece") === isPiece),
+    );
     const plate = this.plates[Number(this.shown.split("-")[1]) - 1];
     let places = /** @type {Map<string, number[]>} */ (new Map());
     /** @type {string[]} */
@@ -254,14 +291,26 @@ export class Stage {
     }
     const points = cut.rings.flat();
     const [xs, zs] = [0, 1].map((axis) => points.map((point) => point[axis]));
-    const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...zs), Math.max(...zs)];
+    const [left, right, low, high] = [
+      Math.min(...xs),
+      Math.max(...xs),
+      Math.min(...zs),
+      Math.max(...zs),
+    ];
     const size = TEXT * Math.max(right - left, 2 * (high - low));
     const [margin, outside] = [MARGIN * size, OUTSIDE * size];
-    const path = cut.rings.map((ring) => `M${ring.map(([x, z]) => `${x} ${-z}`).join("L")}Z`).join("");
-    const drawing = svg("svg", {
-      viewBox: `${left - margin} ${-high - margin} ${right - left + 2 * margin} ${high - low + 2 * margin}`,
-      role: "img", "aria-label": this.studio.text("tune_section_of", { name: this.part }),
-    }, svg("path", { d: path, class: "cut", "fill-rule": "evenodd" }));
+    const path = cut.rings
+      .map((ring) => `M${ring.map(([x, z]) => `${x} ${-z}`).join("L")}Z`)
+      .join("");
+    const drawing = svg(
+      "svg",
+      {
+        viewBox: `${left - margin} ${-high - margin} ${right - left + 2 * margin} ${high - low + 2 * margin}`,
+        role: "img",
+        "aria-label": this.studio.text("tune_section_of", { name: this.part }),
+      },
+      svg("path", { d: path, class: "cut", "fill-rule": "evenodd" }),
+    );
     const rows = cut.measures.map(({ name, mm, points: [[x1, z1], [x2, z2]] }, place) => {
       const letter = String.fromCharCode(97 + place);
       // A length along an edge is drawn beside it.
@@ -270,13 +319,24 @@ export class Stage {
       const down = !isUpright && z1 <= low + 1e-3 ? outside : 0;
       const ends = { x1: x1 + shift, x2: x2 + shift, y1: -z1 + down, y2: -z2 + down };
       const text = svg("text", {
-        x: (ends.x1 + ends.x2) / 2 + (isUpright ? size * 0.4 : 0), y: (ends.y1 + ends.y2) / 2 + (isUpright ? size * 0.35 : -size * 0.3),
-        "font-size": size, "text-anchor": isUpright ? "start" : "middle",
+        x: (ends.x1 + ends.x2) / 2 + (isUpright ? size * 0.4 : 0),
+        y: (ends.y1 + ends.y2) / 2 + (isUpright ? size * 0.35 : -size * 0.3),
+        "font-size": size,
+        "text-anchor": isUpright ? "start" : "middle",
       });
       text.textContent = letter;
       drawing.append(svg("line", { ...ends, class: "measure" }), text);
-      return html("div", {}, html("dt", {}, html("b", { textContent: letter }), ` ${this.studio.text(`tune_measure_${name.replaceAll("-", "_")}`)}`),
-        html("dd", { textContent: `${Number(mm.toFixed(2))} mm` }));
+      return html(
+        "div",
+        {},
+        html(
+          "dt",
+          {},
+          html("b", { textContent: letter }),
+          ` ${this.studio.text(`tune_measure_${name.replaceAll("-", "_")}`)}`,
+        ),
+        html("dd", { textContent: `${Number(mm.toFixed(2))} mm` }),
+      );
     });
     this.cut.replaceChildren(drawing, html("dl", {}, ...rows));
   }

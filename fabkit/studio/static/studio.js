@@ -1,10 +1,14 @@
 // @ts-check
 // The studio: its bar, its views, and what is open.
-import { Project } from "./project.js";
-import { Lattice } from "./lattice.js";
-import { ServerError, call } from "./server.js";
 
-const { fabkitPlay: play, FABKIT: data } = window;
+import { Lattice } from "./lattice.js";
+import { formatMessage, html } from "./play-draw.js";
+import { Settings } from "./play-settings.js";
+import { ask } from "./play-share.js";
+import { Project } from "./project.js";
+import { call, ServerError } from "./server.js";
+
+const { FABKIT: data } = window;
 
 /** The views by name: modules that export `start(studio, section)`, loaded when first opened. */
 const VIEWS = ["draw", "tune", "challenges", "play"];
@@ -18,7 +22,9 @@ export class Studio {
     this.messages = data.messages;
     this.project = new Project(start);
     /** @type {Map<string, Lattice>} */
-    this.lattices = new Map(start.lattices.map((/** @type {any} */ document) => [document.name, new Lattice(document)]));
+    this.lattices = new Map(
+      start.lattices.map((/** @type {any} */ document) => [document.name, new Lattice(document)]),
+    );
     /** @type {Map<string, { show?: () => void }>} */
     this.views = new Map();
     /** Views that are being loaded.
@@ -39,15 +45,21 @@ export class Studio {
 
   /** @param {string} id
    * @returns {any} */
-  find(id) { return document.getElementById(`studio-${id}`); }
+  find(id) {
+    return document.getElementById(`studio-${id}`);
+  }
 
   /** A message in the current language.
    * @param {string} name
    * @param {Record<string, string | number>} [values] */
-  text(name, values = {}) { return play.formatMessage(this.messages[name], values); }
+  text(name, values = {}) {
+    return formatMessage(this.messages[name], values);
+  }
 
   /** @param {string} text */
-  announce(text) { this.find("say").textContent = text; }
+  announce(text) {
+    this.find("say").textContent = text;
+  }
 
   /** Announces the error of a call; others are the studio's own.
    * @param {unknown} error */
@@ -57,7 +69,7 @@ export class Studio {
   }
 
   async run() {
-    new play.Settings();
+    new Settings();
     const { start, project } = this;
     this.fillFiles(start.files);
     /** @type {Record<string, () => unknown>} */
@@ -65,7 +77,8 @@ export class Studio {
       new: () => this.find("new").showModal(),
       save: async () => {
         /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
-        const isInFile = project.savedDigest || start.shipped.includes(project.name.replace(/\.toml$/, ""));
+        const isInFile =
+          project.savedDigest || start.shipped.includes(project.name.replace(/\.toml$/, ""));
         const names = [];
         if (project.isProfileSaved || !project.isTextSaved || !isInFile) {
           await project.save();
@@ -74,7 +87,8 @@ export class Studio {
           this.fillFiles(await call("files", {}));
         }
         const profile = project.isProfileSaved ? "" : await this.saveProfile();
-        if (profile) this.announce(this.text("say_saved", { name: [...names, profile].join(", ") }));
+        if (profile)
+          this.announce(this.text("say_saved", { name: [...names, profile].join(", ") }));
       },
       undo: () => project.undo(),
       redo: () => project.redo(),
@@ -93,7 +107,9 @@ export class Studio {
     this.find("name").addEventListener("change", () => project.rename(this.find("name").value));
     document.addEventListener("keydown", (event) => {
       const isText = /** @type {Element} */ (event.target).matches(TYPED);
-      const name = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[event.key.toLowerCase()];
+      const name = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[
+        event.key.toLowerCase()
+      ];
       if (!name || !(event.ctrlKey || event.metaKey) || (isText && name !== "save")) return;
       event.preventDefault();
       this.attempt(actions[name]);
@@ -109,7 +125,9 @@ export class Studio {
         next.click();
       });
     });
-    window.addEventListener("beforeunload", (event) => { if (!project.isSaved) event.preventDefault(); });
+    window.addEventListener("beforeunload", (event) => {
+      if (!project.isSaved) event.preventDefault();
+    });
     project.addEventListener("change", () => this.update());
     document.addEventListener("fabkit:language", () => {
       this.fillFiles(this.files);
@@ -132,25 +150,35 @@ export class Studio {
   /** Saves the profile; returns the name of its file, or an empty one if it was not saved.
    * @returns {Promise<string>} */
   saveProfile() {
-    const answers = /** @type {[string, string][]} */ ([["", this.text("cancel")], ["save", this.text("do_save")]]);
-    return this.project.saveProfile((name) => play.ask(this.text("tune_overwrite", { name }), answers));
+    const answers = /** @type {[string, string][]} */ ([
+      ["", this.text("cancel")],
+      ["save", this.text("do_save")],
+    ]);
+    return this.project.saveProfile((name) => ask(this.text("tune_overwrite", { name }), answers));
   }
 
   /** @param {string[]} files */
   fillFiles(files) {
     this.files = files;
-    const option = (/** @type {string} */ value) => play.html("option", { value, textContent: value });
+    const option = (/** @type {string} */ value) => html("option", { value, textContent: value });
     const group = (/** @type {string} */ key, /** @type {string[]} */ names) =>
-      play.html("optgroup", { label: this.text(key) }, ...names.map(option));
+      html("optgroup", { label: this.text(key) }, ...names.map(option));
     this.find("open").replaceChildren(
-      play.html("option", { value: "", textContent: this.text("do_open") }),
-      ...(files.length ? [group("own_files", files)] : []), group("shipped", this.start.shipped));
+      html("option", { value: "", textContent: this.text("do_open") }),
+      ...(files.length ? [group("own_files", files)] : []),
+      group("shipped", this.start.shipped),
+    );
   }
 
   /** Opens a file in place of the present one, once changes of that are given up.
    * @param {() => Promise<any>} file */
   async open(file) {
-    const choice = this.project.isSaved ? "leave" : await play.ask(this.text("ask_leave"), [["", this.text("cancel")], ["leave", this.text("do_leave")]]);
+    const choice = this.project.isSaved
+      ? "leave"
+      : await ask(this.text("ask_leave"), [
+          ["", this.text("cancel")],
+          ["leave", this.text("do_leave")],
+        ]);
     if (choice) await this.attempt(async () => this.project.load(await file()));
     this.find("open").value = "";
   }
@@ -189,7 +217,7 @@ export class Studio {
 
 const start = await (await fetch("start.json")).json();
 if (start.error) {
-  document.body.prepend(play.html("p", { className: "notice", textContent: start.error.text }));
+  document.body.prepend(html("p", { className: "notice", textContent: start.error.text }));
 } else {
   const studio = new Studio(start);
   Object.assign(window, { fabkitStudio: studio });

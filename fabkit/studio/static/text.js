@@ -1,6 +1,6 @@
 // @ts-check
 // The set file as text: shown as it changes, edited, with its errors at their lines.
-const { html } = window.fabkitPlay;
+import { html } from "./play-draw.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 
@@ -50,12 +50,18 @@ export class TextView {
       this.area.scrollTop = scrollTop;
     }
     if (!project.isRead) return;
-    this.faults.replaceChildren(...project.faults.map(({ key, message, line }) => {
-      const place = key ? `${key}: ` : "";
-      const button = html("button", { type: "button", className: "link", textContent: `${line}: ${place}${message}` });
-      button.addEventListener("click", () => this.goTo(line));
-      return html("li", {}, button);
-    }));
+    this.faults.replaceChildren(
+      ...project.faults.map(({ key, message, line }) => {
+        const place = key ? `${key}: ` : "";
+        const button = html("button", {
+          type: "button",
+          className: "link",
+          textContent: `${line}: ${place}${message}`,
+        });
+        button.addEventListener("click", () => this.goTo(line));
+        return html("li", {}, button);
+      }),
+    );
   }
 
   /** Selects a line.
@@ -65,6 +71,9 @@ export class TextView {
     const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
     this.area.focus();
     this.area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-    this.area.scrollTop = Math.max(0, (line - 4) * (this.area.scrollHeight / Math.max(lines.length, 1)));
+    this.area.scrollTop = Math.max(
+      0,
+      (line - 4) * (this.area.scrollHeight / Math.max(lines.length, 1)),
+    );
   }
 }

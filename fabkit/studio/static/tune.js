@@ -1,11 +1,11 @@
 // @ts-check
 // The view to tune the profile and to print: a form, the solids that it makes, the bill and the files.
-import { Latest, ServerError, call } from "./server.js";
-import { Form } from "./form.js";
-import { Stage } from "./stage.js";
-import { Print } from "./print.js";
 
-const { html } = window.fabkitPlay;
+import { Form } from "./form.js";
+import { html } from "./play-draw.js";
+import { Print } from "./print.js";
+import { call, Latest, ServerError } from "./server.js";
+import { Stage } from "./stage.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 
@@ -26,10 +26,23 @@ class TuneView {
     this.form = new Form(studio);
     this.stage = new Stage(studio, () => this.attempt(() => this.makeRest()));
     this.print = new Print(studio, section);
-    this.note = html("button", { type: "button", className: "link tune-note", hidden: true, onclick: () => this.form.showFault() });
+    this.note = html("button", {
+      type: "button",
+      className: "link tune-note",
+      hidden: true,
+      onclick: () => this.form.showFault(),
+    });
     section.classList.add("tune");
-    section.append(this.form.element,
-      html("div", { className: "tune-main" }, this.stage.element, html("div", { role: "status" }, this.note), this.print.element));
+    section.append(
+      this.form.element,
+      html(
+        "div",
+        { className: "tune-main" },
+        this.stage.element,
+        html("div", { role: "status" }, this.note),
+        this.print.element,
+      ),
+    );
     /** What is shown or being made, so that other changes of the project make nothing. */
     this.made = "";
     /** The document that was last read.
@@ -59,7 +72,8 @@ class TuneView {
     const { project } = this;
     if (project.isRead) this.document = project.document;
     // A change of the profile need not wait until the set is read once more.
-    if (this.studio.view !== "tune" || !project.shapes || project.document !== this.document) return;
+    if (this.studio.view !== "tune" || !project.shapes || project.document !== this.document)
+      return;
     const request = JSON.stringify(project.request);
     if (request === this.made) return;
     this.made = request;
@@ -94,13 +108,17 @@ class TuneView {
     this.print.begin();
     this.tell("");
     // The solids take longest, so they are asked for first.
-    const made = this.latest.stream("solids", { project: request, first: this.stage.part }, (event) => {
-      if (event.faults) {
-        read.then(() => this.form.addFaults(event.faults));
-        if (event.faults.length) this.tell(this.studio.text("tune_not_made"));
-      }
-      this.stage.take(event);
-    });
+    const made = this.latest.stream(
+      "solids",
+      { project: request, first: this.stage.part },
+      (event) => {
+        if (event.faults) {
+          read.then(() => this.form.addFaults(event.faults));
+          if (event.faults.length) this.tell(this.studio.text("tune_not_made"));
+        }
+        this.stage.take(event);
+      },
+    );
     const read = call("profile", { project: request }).then((profile) => {
       if (version === this.version) this.form.read(profile, request);
     });
@@ -120,7 +138,11 @@ class TuneView {
     const version = (this.restVersion += 1);
     const { request } = this.project;
     if (this.stage.isSection) {
-      const cut = await this.latest.stream("section", { project: request, part: this.stage.part }, () => {});
+      const cut = await this.latest.stream(
+        "section",
+        { project: request, part: this.stage.part },
+        () => {},
+      );
       if (cut) this.stage.takeSection(cut);
     } else if (this.stage.shown === "assembled") {
       const solution = await this.latest.stream("assembled", { project: request }, () => {});

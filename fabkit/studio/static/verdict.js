@@ -1,9 +1,9 @@
 // @ts-check
 // What a drawing comes to, live: area against area, the number of solutions as it is counted, one of
 // them, and how hard it is.
+import { formatCount, html, svg, viewBox } from "./play-draw.js";
+import { boxOf, pairs } from "./play-grid.js";
 import { Latest, ServerError } from "./server.js";
-
-const { html, svg, viewBox, boxOf, pairs, formatCount } = window.fabkitPlay;
 
 /** @typedef {import("./studio.js").Studio} Studio */
 
@@ -21,8 +21,12 @@ const COLOURS = ["colour", "colours"];
 function questionOf({ profile: _, ...file }, challenge) {
   const clues = [file.board, file.challenge].flat().flatMap((table) => table?.clue ?? []);
   const ignored = clues.some((clue) => clue?.colour) ? TITLES : [...TITLES, ...COLOURS];
-  const entriesOf = (/** @type {any} */ table) => Object.entries(table ?? {}).filter(([key]) => !ignored.includes(key));
-  const tables = Object.entries(file).map(([key, value]) => [key, Array.isArray(value) ? value.map(entriesOf) : entriesOf(value)]);
+  const entriesOf = (/** @type {any} */ table) =>
+    Object.entries(table ?? {}).filter(([key]) => !ignored.includes(key));
+  const tables = Object.entries(file).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.map(entriesOf) : entriesOf(value),
+  ]);
   return JSON.stringify([tables, challenge]);
 }
 
@@ -32,7 +36,9 @@ function questionOf({ profile: _, ...file }, challenge) {
 function fillSelect(select, texts) {
   const chosen = select.value;
   if ([...select.options].map((option) => option.value).join() === [...texts.keys()].join()) return;
-  select.replaceChildren(...[...texts].map(([value, text]) => html("option", { value, textContent: text })));
+  select.replaceChildren(
+    ...[...texts].map(([value, text]) => html("option", { value, textContent: text })),
+  );
   if (texts.has(chosen)) select.value = chosen;
 }
 
@@ -54,11 +60,32 @@ export class Verdict {
     this.choice = html("select", {});
     /** What is chosen of a family, a list for each part of a member's name. */
     this.parts = html("div", { className: "verdict-parts" });
-    this.element = html("section", { className: "verdict" }, this.choice, this.parts, this.title, this.bar, this.stop, this.countAgain, this.remarks, this.areas, this.picture);
+    this.element = html(
+      "section",
+      { className: "verdict" },
+      this.choice,
+      this.parts,
+      this.title,
+      this.bar,
+      this.stop,
+      this.countAgain,
+      this.remarks,
+      this.areas,
+      this.picture,
+    );
     this.title.setAttribute("aria-live", "polite");
-    this.stop.addEventListener("click", () => { this.latest.stop(); this.showStopped(); });
-    this.countAgain.addEventListener("click", () => { this.asked = ""; this.update(); });
-    this.element.addEventListener("change", () => { this.asked = ""; this.update(); });
+    this.stop.addEventListener("click", () => {
+      this.latest.stop();
+      this.showStopped();
+    });
+    this.countAgain.addEventListener("click", () => {
+      this.asked = "";
+      this.update();
+    });
+    this.element.addEventListener("change", () => {
+      this.asked = "";
+      this.update();
+    });
     /** What was asked last. */
     this.asked = "";
     /** @type {any} */
@@ -79,7 +106,9 @@ export class Verdict {
 
   /** @param {string} name
    * @param {Record<string, string | number>} [values] */
-  text(name, values) { return this.studio.text(name, values); }
+  text(name, values) {
+    return this.studio.text(name, values);
+  }
 
   /** Asks anew if the drawing has changed; at once, the old question is given up. */
   update() {
@@ -92,7 +121,13 @@ export class Verdict {
       this.asked = question;
       this.latest.stop();
       window.clearTimeout(this.timer);
-      Object.assign(this, { answer: null, solution: null, atLeast: 0, isStopped: false, error: "" });
+      Object.assign(this, {
+        answer: null,
+        solution: null,
+        atLeast: 0,
+        isStopped: false,
+        error: "",
+      });
       this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
     } else if (!shapes) {
       if (this.asked) this.latest.stop();
@@ -105,26 +140,34 @@ export class Verdict {
   /** What is asked about: a board, a challenge, or a member of a family. */
   get challenge() {
     const parts = [...this.parts.querySelectorAll("select")].map(({ value }) => value);
-    return parts.length ? [this.parts.dataset.prefix, ...parts].filter(Boolean).join("-") : this.choice.value;
+    return parts.length
+      ? [this.parts.dataset.prefix, ...parts].filter(Boolean).join("-")
+      : this.choice.value;
   }
 
   /** @param {any} shapes */
   showChoices({ boards, challenges, families }) {
-    const [main, others] = [true, false].map((isMain) => boards.filter((/** @type {any} */ board) => board.default === isMain));
+    const [main, others] = [true, false].map((isMain) =>
+      boards.filter((/** @type {any} */ board) => board.default === isMain),
+    );
     const ids = (/** @type {{ id: string }[]} */ tables) => tables.map(({ id }) => id);
     // A family may have the name of its board.
-    const valueOf = (/** @type {string} */ id) => `family ${id}`;
-    const names = new Map([...ownValues([...ids(main), ...ids(others), ...challenges]),
-      ...ids(families).map((id) => /** @type {[string, string]} */ ([valueOf(id), id]))]);
+    const nameOf = (/** @type {string} */ id) => `family ${id}`;
+    const names = new Map([
+      ...ownValues([...ids(main), ...ids(others), ...challenges]),
+      ...ids(families).map((id) => /** @type {[string, string]} */ ([nameOf(id), id])),
+    ]);
     fillSelect(this.choice, names);
     this.choice.hidden = names.size < 2;
-    const family = families.find((/** @type {any} */ { id }) => valueOf(id) === this.choice.value);
+    const family = families.find((/** @type {any} */ { id }) => nameOf(id) === this.choice.value);
     this.parts.dataset.prefix = family?.prefix ?? "";
     this.parts.hidden = !family;
     const groups = family?.groups ?? [];
     while (this.parts.children.length > groups.length) this.parts.lastElementChild?.remove();
     while (this.parts.children.length < groups.length) this.parts.append(html("select", {}));
-    groups.forEach((/** @type {string[]} */ texts, /** @type {number} */ i) => fillSelect(this.parts.children[i], ownValues(texts)));
+    groups.forEach((/** @type {string[]} */ texts, /** @type {number} */ i) =>
+      fillSelect(this.parts.children[i], ownValues(texts)),
+    );
   }
 
   async ask() {
@@ -156,8 +199,10 @@ export class Verdict {
     const { project, messages } = this.studio;
     const { answer, solution, error } = this;
     const isAsking = Boolean(this.asked) && !answer && !error && !this.isStopped;
-    const number = (/** @type {number} */ count) => count.toLocaleString(document.documentElement.lang);
-    const counted = (/** @type {string} */ key, /** @type {number} */ count) => formatCount(messages, key, count).replace(String(count), number(count));
+    const number = (/** @type {number} */ count) =>
+      count.toLocaleString(document.documentElement.lang);
+    const counted = (/** @type {string} */ key, /** @type {number} */ count) =>
+      formatCount(messages, key, count).replace(String(count), number(count));
     let title = "";
     let remarks = "";
     if (answer) {
@@ -168,7 +213,9 @@ export class Verdict {
       else if (differentCount !== null) title = counted("draw_solutions", differentCount);
       else title = this.text("draw_unknown");
       const parts = [
-        ...(differentCount && count > differentCount ? [this.text("draw_labelled", { count: number(count) })] : []),
+        ...(differentCount && count > differentCount
+          ? [this.text("draw_labelled", { count: number(count) })]
+          : []),
         ...(level ? [messages[`level_${level}`]] : []),
       ];
       if (parts.length) remarks = parts.join(" · ");
@@ -176,17 +223,30 @@ export class Verdict {
       title = this.text("draw_unsolved");
       remarks = error instanceof Error ? error.message : "";
     } else if (this.isStopped) {
-      title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : this.text("draw_unsolved");
+      title = this.atLeast
+        ? this.text("draw_at_least", { count: number(this.atLeast) })
+        : this.text("draw_unsolved");
     } else if (isAsking) {
-      title = this.atLeast ? this.text("draw_at_least", { count: number(this.atLeast) }) : solution ? this.text("draw_solvable") : this.text("draw_solving");
+      title = this.atLeast
+        ? this.text("draw_at_least", { count: number(this.atLeast) })
+        : solution
+          ? this.text("draw_solvable")
+          : this.text("draw_solving");
     } else if (project.faults.length) {
       title = counted("draw_faults", project.faults.length);
     }
     if (this.title.textContent !== title) this.title.textContent = title;
-    this.title.classList.toggle("good", answer?.upToSymmetry === 1 || (answer?.count === 1));
-    this.title.classList.toggle("wrong", answer?.status === "impossible" || Boolean(error) || (!this.asked && project.faults.length > 0));
+    this.title.classList.toggle("good", answer?.upToSymmetry === 1 || answer?.count === 1);
+    this.title.classList.toggle(
+      "wrong",
+      answer?.status === "impossible" ||
+        Boolean(error) ||
+        (!this.asked && project.faults.length > 0),
+    );
     this.remarks.textContent = remarks;
-    const hasFocus = [this.stop, this.countAgain].find((button) => button === document.activeElement);
+    const hasFocus = [this.stop, this.countAgain].find(
+      (button) => button === document.activeElement,
+    );
     this.bar.hidden = this.stop.hidden = !isAsking;
     const isLost = Boolean(error) && !(error instanceof ServerError); // no answer, rather than a refusal
     this.countAgain.hidden = !this.asked || !(this.isStopped || isLost);
@@ -194,7 +254,8 @@ export class Verdict {
     this.stop.textContent = this.text("stop");
     this.countAgain.textContent = this.text("draw_again");
     this.bar.ariaLabel = this.text("draw_solving");
-    for (const select of this.element.querySelectorAll("select")) select.ariaLabel = this.text("draw_challenge");
+    for (const select of this.element.querySelectorAll("select"))
+      select.ariaLabel = this.text("draw_challenge");
     this.showAreas();
     this.showSolution();
   }
@@ -202,8 +263,11 @@ export class Verdict {
   showAreas() {
     const { shapes } = this.studio.project;
     if (!shapes) return this.areas.replaceChildren();
-    const number = (/** @type {number} */ area) => Number(area.toFixed(2)).toLocaleString(document.documentElement.lang);
-    const board = shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ?? shapes.boards.find((/** @type {any} */ drawn) => drawn.default);
+    const number = (/** @type {number} */ area) =>
+      Number(area.toFixed(2)).toLocaleString(document.documentElement.lang);
+    const board =
+      shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ??
+      shapes.boards.find((/** @type {any} */ drawn) => drawn.default);
     const texts = [this.text("draw_area_pieces", { area: number(shapes.area) })];
     if (board) {
       // Balls cover more or fewer cells, by the side on which they lie.
@@ -211,7 +275,12 @@ export class Verdict {
       const surplus = isSolved ? 0 : board.area - shapes.area - board.open;
       texts.push(this.text("draw_area_board", { area: number(board.area) }));
       if (board.open) texts.push(this.text("draw_area_open", { area: number(board.open) }));
-      if (surplus) texts.push(this.text(surplus > 0 ? "draw_area_over" : "draw_area_lacks", { area: number(Math.abs(surplus)) }));
+      if (surplus)
+        texts.push(
+          this.text(surplus > 0 ? "draw_area_over" : "draw_area_lacks", {
+            area: number(Math.abs(surplus)),
+          }),
+        );
       this.areas.classList.toggle("wrong", surplus !== 0 && this.answer?.status === "impossible");
     }
     this.areas.textContent = texts.join(" · ");
@@ -229,11 +298,24 @@ export class Verdict {
     Object.assign(this, { drawnSolution: solution, drawnShapes: shapes });
     const { grid } = this.studio.lattice;
     const byId = new Map(shapes.pieces.map((/** @type {any} */ piece) => [piece.id, piece]));
-    const rings = Object.entries(solution).map(([id, cells]) => ({ id, rings: grid.ringsOf(pairs(cells)) }));
-    this.picture.setAttribute("viewBox", viewBox(grid, boxOf(rings.flatMap((shape) => shape.rings)), 6).join(" "));
+    const rings = Object.entries(solution).map(([id, cells]) => ({
+      id,
+      rings: grid.ringsOf(pairs(cells)),
+    }));
+    this.picture.setAttribute(
+      "viewBox",
+      viewBox(grid, boxOf(rings.flatMap((shape) => shape.rings)), 6).join(" "),
+    );
     this.picture.setAttribute("aria-label", this.text("draw_solution"));
     this.picture.removeAttribute("hidden");
-    this.picture.replaceChildren(...rings.map((shape) =>
-      svg("path", { d: grid.path(shape.rings), fill: byId.get(shape.id)?.colour ?? "var(--silhouette)", class: "body" })));
+    this.picture.replaceChildren(
+      ...rings.map((shape) =>
+        svg("path", {
+          d: grid.path(shape.rings),
+          fill: byId.get(shape.id)?.colour ?? "var(--silhouette)",
+          class: "body",
+        }),
+      ),
+    );
   }
 }

@@ -1,133 +1,146 @@
-// @ts-check
-"use strict";
 // The day: its challenge, the days on which it was solved, and a result to share. Days are dates of the
 // local calendar, since those on which the clocks change do not have 24 hours.
-(() => {
-  const play = (window.fabkitPlay ??= /** @type {Fabkit.Play} */ ({}));
-  const { html, formatMessage, formatCount } = play;
-  const DAY_MS = 864e5;
+import { formatCount, formatMessage, html, score, stars } from "./play-draw.js";
+import { memberOfDay } from "./play-families.js";
 
-  /** The date as a text that sorts, such as "2026-11-26".
-   * @type {Fabkit.Play["dateKey"]} */
-  const dateKey = (date) =>
-    [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+import { find } from "./play-settings.js";
 
-  /** Noon of another day.
-   * @param {Date} date
-   * @param {number} days */
-  const shift = (date, days) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 12);
+/** @import { Store } from "./play-store.js" */
 
-  /** The challenge of a date: its member of a family, or easy on Mondays, hard on Sundays, and another
-   * one every week.
-   * @type {Fabkit.Play["challengeOfDay"]} */
-  function challengeOfDay(data, playable, date) {
-    const day = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS + 3;
-    const [from, to] = [0, 1].map((more) => Math.floor((((day % 7) + more) * playable.length) / 7));
-    const alike = playable.slice(from, Math.max(to, from + 1));
-    return play.memberOfDay(data, date) ?? alike[Math.floor(day / 7) % alike.length] ?? data.entries[0];
+const DAY_MS = 864e5;
+
+/** The date as a text that sorts, such as "2026-11-26".
+ * @type {(date: Date) => string} */
+export const dateKey = (date) =>
+  [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
+
+/** Noon of another day.
+ * @param {Date} date
+ * @param {number} days */
+const shift = (date, days) =>
+  new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 12);
+
+/** The challenge of a date: its member of a family, or easy on Mondays, hard on Sundays, and another
+ * one every week.
+ * @type {(data: Fabkit.Data, playable: Fabkit.Entry[], date: Date) => Fabkit.Entry} */
+export function challengeOfDay(data, playable, date) {
+  const day = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY_MS + 3;
+  const [from, to] = [0, 1].map((more) => Math.floor((((day % 7) + more) * playable.length) / 7));
+  const alike = playable.slice(from, Math.max(to, from + 1));
+  return memberOfDay(data, date) ?? alike[Math.floor(day / 7) % alike.length] ?? data.entries[0];
+}
+
+/** The number of days in a row up to a date, or up to the day before it.
+ * @type {(days: Map<string, unknown>, date: Date) => number} */
+export function streak(days, date) {
+  let count = 0;
+  let day = shift(date, days.has(dateKey(date)) ? 0 : -1);
+  for (; days.has(dateKey(day)); day = shift(day, -1)) count += 1;
+  return count;
+}
+
+/** Calls a function when the date changes: at midnight, or when a page that slept is seen again. Returns a
+ * function that checks it at once.
+ * @type {(changed: () => void) => () => void} */
+export function watchDate(changed) {
+  let shown = dateKey(new Date());
+  let timer = 0;
+  const check = () => {
+    const now = new Date();
+    const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
+    window.clearTimeout(timer);
+    timer = window.setTimeout(check, midnight.getTime() - now.getTime());
+    if (dateKey(now) === shown) return;
+    shown = dateKey(now);
+    changed();
+  };
+  check();
+  document.addEventListener("visibilitychange", check);
+  for (const name of ["focus", "pageshow"]) window.addEventListener(name, check);
+  return check;
+}
+
+/** The result of a date as text; undefined when its challenge was not solved on it.
+ * @type {(data: Fabkit.Data, store: Store, entry: Fabkit.Entry, date: Date) => string | undefined} */
+export function resultText(data, store, entry, date) {
+  const { messages, language } = data;
+  const result = store.days.get(dateKey(date));
+  if (!result) return undefined;
+  const [, hints, moves, ms] = result;
+  const day = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(date);
+  return [
+    `${data.title} · ${day}`,
+    [entry.title, stars(entry).textContent].filter(Boolean).join(" "),
+    [score(messages, [moves, ms]), formatCount(messages, "hints", hints)].join(" · "),
+    formatCount(messages, "streak", streak(store.days, date)),
+  ].join("\n");
+}
+
+/** A month with the days on which the challenge of the day was solved. */
+export class MonthView {
+  /** @param {Fabkit.Data} data
+   * @param {Store} store */
+  constructor(data, store) {
+    this.data = data;
+    this.store = store;
+    this.first = new Date();
   }
 
-  /** The number of days in a row up to a date, or up to the day before it.
-   * @type {Fabkit.Play["streak"]} */
-  function streak(days, date) {
-    let count = 0;
-    for (let day = shift(date, days.has(dateKey(date)) ? 0 : -1); days.has(dateKey(day)); day = shift(day, -1)) count += 1;
-    return count;
+  /** Turns to the month some months later; the current one is the last.
+   * @type {(months: number) => void} */
+  turn(months) {
+    this.show(new Date(this.first.getFullYear(), this.first.getMonth() + months, 1));
   }
 
-  /** Calls a function when the date changes: at midnight, or when a page that slept is seen again. Returns a
-   * function that checks it at once.
-   * @type {Fabkit.Play["watchDate"]} */
-  function watchDate(changed) {
-    let shown = dateKey(new Date());
-    let timer = 0;
-    const check = () => {
-      const now = new Date();
-      const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
-      window.clearTimeout(timer);
-      timer = window.setTimeout(check, midnight.getTime() - now.getTime());
-      if (dateKey(now) === shown) return;
-      shown = dateKey(now);
-      changed();
-    };
-    check();
-    document.addEventListener("visibilitychange", check);
-    for (const name of ["focus", "pageshow"]) window.addEventListener(name, check);
-    return check;
-  }
-
-  /** The result of a date as text; undefined when its challenge was not solved on it.
-   * @type {Fabkit.Play["resultText"]} */
-  function resultText(data, store, entry, date) {
-    const { messages, language } = data;
-    const result = store.days.get(dateKey(date));
-    if (!result) return undefined;
-    const [, hints, moves, ms] = result;
-    const day = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(date);
-    const stars = play.stars(entry).textContent;
-    return [
-      `${data.title} · ${day}`,
-      [entry.title, stars].filter(Boolean).join(" "),
-      [play.score(messages, [moves, ms]), formatCount(messages, "hints", hints)].join(" · "),
-      formatCount(messages, "streak", streak(store.days, date)),
-    ].join("\n");
-  }
-
-  /** A month with the days on which the challenge of the day was solved. */
-  class MonthView {
-    /** @param {Fabkit.Data} data
-     * @param {Fabkit.Store} store
-     * @param {Fabkit.MonthElements} elements */
-    constructor(data, store, elements) {
-      this.data = data;
-      this.store = store;
-      this.elements = elements;
-      this.first = new Date();
+  /** Shows the month of a date.
+   * @type {(date: Date) => void} */
+  show(date) {
+    const { messages, language } = this.data;
+    const { days } = this.store;
+    const today = new Date();
+    const first = new Date(date.getFullYear(), date.getMonth(), 1, 12);
+    this.first = first;
+    find("month").textContent = new Intl.DateTimeFormat(language, {
+      month: "long",
+      year: "numeric",
+    }).format(first);
+    const month = dateKey(first).slice(0, 7);
+    find("later").ariaDisabled = String(month >= dateKey(today).slice(0, 7));
+    find("earlier").ariaDisabled = String(![...days.keys()].some((key) => key < month));
+    const names = ["long", "narrow"].map(
+      (width) => new Intl.DateTimeFormat(language, { weekday: /** @type {"long"} */ (width) }),
+    );
+    const monday = shift(first, -((first.getDay() + 6) % 7));
+    const week = Array.from({ length: 7 }, (_, place) => shift(monday, place));
+    const head = week.map((day) =>
+      html("th", { scope: "col", abbr: names[0].format(day) }, names[1].format(day)),
+    );
+    const rows = [];
+    const isShown = (/** @type {Date} */ day) => day.getMonth() === first.getMonth();
+    for (let start = monday; start <= first || isShown(start); start = shift(start, 7)) {
+      rows.push(html("tr", {}, ...week.map((_, place) => this.cell(shift(start, place), today))));
     }
-
-    /** Turns to the month some months later; the current one is the last.
-     * @type {Fabkit.MonthView["turn"]} */
-    turn(months) { this.show(new Date(this.first.getFullYear(), this.first.getMonth() + months, 1)); }
-
-    /** Shows the month of a date.
-     * @type {Fabkit.MonthView["show"]} */
-    show(date) {
-      const { title, grid, earlier, later, total } = this.elements;
-      const { messages, language } = this.data;
-      const { days } = this.store;
-      const today = new Date();
-      const first = new Date(date.getFullYear(), date.getMonth(), 1, 12);
-      this.first = first;
-      title.textContent = new Intl.DateTimeFormat(language, { month: "long", year: "numeric" }).format(first);
-      const month = dateKey(first).slice(0, 7);
-      later.ariaDisabled = String(month >= dateKey(today).slice(0, 7));
-      earlier.ariaDisabled = String(![...days.keys()].some((key) => key < month));
-      const names = ["long", "narrow"].map((width) =>
-        new Intl.DateTimeFormat(language, { weekday: /** @type {"long"} */ (width) }));
-      const monday = shift(first, -((first.getDay() + 6) % 7));
-      const week = Array.from({ length: 7 }, (_, place) => shift(monday, place));
-      const head = week.map((day) => html("th", { scope: "col", abbr: names[0].format(day) }, names[1].format(day)));
-      const rows = [];
-      for (let start = monday; start <= first || start.getMonth() === first.getMonth(); start = shift(start, 7)) {
-        rows.push(html("tr", {}, ...week.map((_, place) => this.cell(shift(start, place), today))));
-      }
-      grid.replaceChildren(html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
-      const counts = [formatCount(messages, "streak", streak(days, today)), formatMessage(messages.days, { count: days.size })];
-      total.textContent = counts.join(" · ");
-    }
-
-    /** @type {(day: Date, today: Date) => HTMLTableCellElement} */
-    cell(day, today) {
-      if (day.getMonth() !== this.first.getMonth()) return html("td");
-      const isSolved = this.store.days.has(dateKey(day));
-      const cell = html("td", { className: isSolved ? "solved-day" : "" }, String(day.getDate()));
-      if (isSolved) cell.append(html("span", { className: "unseen" }, `, ${this.data.messages.mark}`));
-      cell.ariaCurrent = dateKey(day) === dateKey(today) ? "date" : null;
-      return cell;
-    }
+    find("month-grid").replaceChildren(
+      html("thead", {}, html("tr", {}, ...head)),
+      html("tbody", {}, ...rows),
+    );
+    const counts = [
+      formatCount(messages, "streak", streak(days, today)),
+      formatMessage(messages.days, { count: days.size }),
+    ];
+    find("month-total").textContent = counts.join(" · ");
   }
 
-  Object.assign(play, /** @satisfies {Partial<Fabkit.Play>} */ ({
-    dateKey, challengeOfDay, streak, watchDate, resultText, MonthView,
-  }));
-})();
+  /** @type {(day: Date, today: Date) => HTMLTableCellElement} */
+  cell(day, today) {
+    if (day.getMonth() !== this.first.getMonth()) return html("td");
+    const isSolved = this.store.days.has(dateKey(day));
+    const cell = html("td", { className: isSolved ? "solved-day" : "" }, String(day.getDate()));
+    if (isSolved)
+      cell.append(html("span", { className: "unseen" }, `, ${this.data.messages.mark}`));
+    cell.ariaCurrent = dateKey(day) === dateKey(today) ? "date" : null;
+    return cell;
+  }
+}
