@@ -38,7 +38,7 @@ class Report:
         if self.json:
             to_stderr(text)
         else:
-            print(escape(text))
+            print(escape(text), flush=True)
 
     def detail(self, text: str) -> None:
         """Print a line with ``-v`` only."""
@@ -53,7 +53,7 @@ class Report:
     def document(self, document: dict[str, Any]) -> None:
         """Print the JSON document with ``--json``."""
         if self.json:
-            print(json_text(document), end="")
+            print(json_text(document), end="", flush=True)
 
     def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
         """Print aligned columns, numbers to the right; not with ``--json``."""

@@ -118,7 +118,7 @@ _BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
 #: What the second colour of a chequered set is for.
 CHEQUER_ROLES = ("decoration", "rule")
 #: The letter of a cell without a mark, where a set has marks.
-_PLAIN_LETTER = "X"
+PLAIN_LETTER = "X"
 _LONGEST_TEXT = 5
 #: Limit on the members of a family.
 _MOST_MEMBERS = 1_000_000
@@ -322,12 +322,18 @@ class SetFile(Table):
     )
 
 
-def read_set(path: Path, source: str | None = None, text: str | None = None) -> PuzzleSet:
+def read_set(
+    path: Path,
+    source: str | None = None,
+    text: str | None = None,
+    document: Mapping[str, Any] | None = None,
+) -> PuzzleSet:
     """Read a set file; the SVG files it names are beside it.
 
     Args:
         source: the file's name in messages; the path itself when None.
         text: read in place of the file's content; the file need not exist then.
+        document: what the text parses to, if it is parsed already.
 
     Raises:
         InputError: with every error in the file.
@@ -336,7 +342,8 @@ def read_set(path: Path, source: str | None = None, text: str | None = None) -> 
     errors = ErrorList(name)
     if text is None:
         text = read_text(path, name, "a TOML file")
-    document = parse_toml(text, name)
+    if document is None:
+        document = parse_toml(text, name)
     keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
     renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
     file = read_document(SetFile, document, errors, keys, renamed)
@@ -459,8 +466,8 @@ class _SetReader:
             self.errors.add("set.marks", f"expected a table, found {quote(marks)}")
             return looks
         for letter, look in marks.items():
-            if len(letter) != 1 or not letter.isalpha() or letter == _PLAIN_LETTER:
-                expected = f"expected a single letter other than {_PLAIN_LETTER}, the plain cell"
+            if len(letter) != 1 or not letter.isalpha() or letter == PLAIN_LETTER:
+                expected = f"expected a single letter other than {PLAIN_LETTER}, the plain cell"
                 self.errors.add("set.marks", f"{expected}; found {quote(letter)}")
                 continue
             try:
@@ -538,8 +545,7 @@ class _SetReader:
             errors.add(table.key("bonds"), "join balls, and this piece has none")
         if table.count == 1:
             return [piece]
-        stem = f"{table.id}-" if table.id[-1].isdigit() else table.id
-        ids = [f"{stem}{number + 1}" for number in range(table.count)]
+        ids = copy_ids(table.id, table.count)
         for copy_id in ids:
             try:
                 read_identifier(copy_id)
@@ -632,10 +638,10 @@ class _SetReader:
     def _marks_in(self, rows: Sequence[str], key: str) -> dict[Cell, str]:
         """Return the marks of cells in rows of text; record letters that mean nothing."""
         letters = self.regions.letters(rows)
-        unknown = set(letters.values()) - {_PLAIN_LETTER, *self.looks}
+        unknown = set(letters.values()) - {PLAIN_LETTER, *self.looks}
         if unknown:
             known = join_names(list(self.looks))
-            message = f"is neither {_PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
+            message = f"is neither {PLAIN_LETTER}, a cell, nor a mark of the set ({known})"
             self.errors.add(key, f"{quote(min(unknown))} {message}")
         return {cell: letter for cell, letter in letters.items() if letter in self.looks}
 
@@ -830,7 +836,7 @@ class _SetReader:
         return family
 
     def _group(self, group: Any, key: str, numbering: CellNumbering) -> tuple[Label, ...]:
-        """Return the choices of a group; see `_choice_name`."""
+        """Return the choices of a group; see `choice_name`."""
         names = group.split() if isinstance(group, str) else group
         if not isinstance(names, list) or not names:
             expected = "expected labels in a string, or a list of cells"
@@ -848,7 +854,7 @@ class _SetReader:
                     raise ValueError(f"{quote(name)} cannot be in a name, where {advice}")
                 if isinstance(name, str):  # other texts are only printed on the board
                     read_word(name)
-                label = Label(_choice_name(name, numbering, cells), cells)
+                label = Label(choice_name(name, numbering, cells), cells)
                 text = label.text.lower()
                 if numbering.cells and labels_by_text.setdefault(text, label) != label:
                     advice = (
@@ -960,12 +966,18 @@ class _SetReader:
                 self.errors.add(key, f"{message}; {advice}")
 
 
+def copy_ids(name: str, count: int) -> list[str]:
+    """Return the ids of the pieces of a table."""
+    stem = f"{name}-" if name[-1:].isdigit() else name
+    return [f"{stem}{number + 1}" for number in range(count)] if count > 1 else [name]
+
+
 def _default_label(name: str) -> str:
     """Return a short id, or the first letter of a long one."""
     return name if len(name) <= _LONGEST_DEFAULT_LABEL else name[:1].upper()
 
 
-def _choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
+def choice_name(name: Any, numbering: CellNumbering, cells: frozenset[Cell]) -> str:
     """Return a label, or ``r2c3`` for ``[2, 3]`` and ``r2c3k1`` for ``[2, 3, 1]``."""
     if isinstance(name, str):
         return name

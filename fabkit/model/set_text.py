@@ -10,8 +10,9 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,8 @@ from fabkit.core.parsing import parse_toml
 _Step = tuple[str, int | None]
 _Path = tuple[_Step, ...]
 _Table = Mapping[str, Any]
+#: Parses a text, or remembers what it parses to; raises `InputError` like `parse_toml`.
+Parse = Callable[[str], Mapping[str, Any]]
 
 #: The longest line that is written, unless an item of a list is longer.
 _WIDTH = 100
@@ -45,7 +48,10 @@ _PLACE = re.compile(r'\[(\d+)\]|[. ]?(?:"((?:[^"\\]|\\.)*)"|([\w-]+))')
 _LINE_OF_FAULT = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
-def edit_text(text: str, document: Mapping[str, Any]) -> str:
+_parse = partial(parse_toml, source="")
+
+
+def edit_text(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> str:
     """Return the text changed so that it parses to a document.
 
     Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
@@ -55,29 +61,31 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
     Raises:
         InputError: when the text is not TOML, or the document has values that TOML has not.
     """
-    before = parse_toml(text, "")
+    before = parse(text)
     if _same(before, document):
         return text
     source = text.replace("\r\n", "\n")
     blocks, tail = _scan(source)
+
+    def finished(edited: str) -> str:
+        edited = edited if source.startswith("\n") else edited.lstrip("\n")
+        return edited.replace("\n", "\r\n") if "\r\n" in text else edited
+
     try:
-        edited = _edited(blocks, (), before, document) + tail
-        if not _parses_to(edited, document):
-            edited = tomli_w.dumps(document)
+        edited = finished(_edited(blocks, (), before, document) + tail)
+        return edited if _parses_to(edited, document, parse) else finished(tomli_w.dumps(document))
     except (TypeError, RecursionError):
         raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
-    edited = edited if source.startswith("\n") else edited.lstrip("\n")
-    return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 
 
-def line_of(text: str, key: str) -> int:
+def line_of(text: str, key: str, parse: Parse = _parse) -> int:
     """Return the line of the place in a reader's error, or the nearest that encloses it.
 
     Args:
         key: `ErrorDetail.key`, or the whole error. If the text is not TOML, it is not needed.
     """
     try:
-        value: Any = parse_toml(text, "")
+        value: Any = parse(text)
     except InputError as error:
         message = error.errors[0].message
         if message.endswith("(at end of document)"):
@@ -201,10 +209,10 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
 
 
-def _parses_to(text: str, document: Mapping[str, Any]) -> bool:
+def _parses_to(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> bool:
     try:
-        return _same(tomllib.loads(text), document)
-    except tomllib.TOMLDecodeError:
+        return _same(parse(text), document)
+    except InputError:
         return False
 
 

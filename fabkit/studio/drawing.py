@@ -4,16 +4,20 @@ solutions."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import InputError
-from fabkit.core.parsing import parse_toml
+from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.files import json_sha256
 from fabkit.core.progress import Progress
-from fabkit.model.set_text import edit_text, line_of
+from fabkit.model.puzzle import MOVES, Challenge, PuzzleSet
+from fabkit.model.set_text import line_of
 from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
-from fabkit.studio.project import Emit, Project
+from fabkit.studio.project import Emit, Project, parsed
+from fabkit.studio.things import Drawings, as_list, as_table
 
 if TYPE_CHECKING:
     from fabkit.solve.encoding import EncodedChallenge
@@ -22,33 +26,100 @@ if TYPE_CHECKING:
 _RATING_S = 5.0
 
 
-def read_project(project: Project, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def drawings_of(project: Project) -> Drawings:
+    """Return what a set file draws, whether it has errors or not.
+
+    Raises:
+        InputError: when it is not TOML.
+    """
+    document, puzzle = parsed(project.text), None
+    with suppress(InputError):
+        puzzle = project.puzzle
+    return Drawings(document, puzzle)
+
+
+def read_project(project: Project) -> dict[str, Any]:
     """Read a set file for the browser.
 
-    Args:
-        document: what the file is to contain instead; comments and order of the text are kept.
-
     Returns:
-        ``text``; ``document``, the parsed text, null if it is not TOML; ``faults``, each with its
-        ``key``, ``message`` and ``line``; and, without faults, the set's ``shapes``: see `draw_data`.
+        ``text``; ``faults``, each with its ``key``, ``message`` and ``line``; unless it is not TOML, its
+        ``lattice``, ``marks``, whether pieces may be turned over (``flips``), its ``things`` (see
+        `Drawings.document_of`), the tables of its ``challenges``, and ``rest``, which changes with
+        everything but those; and, without faults, the set's ``shapes`` (see `draw_data`) and `questions`.
     """
-    text = project.text if document is None else edit_text(project.text, document)
-    answer: dict[str, Any] = {"text": text, "document": None, "faults": []}
+    answer: dict[str, Any] = {"text": project.text, "faults": [], "things": [], "challenges": []}
+    faults: list[ErrorDetail] = []
     try:
-        document = parse_toml(text, project.name)
+        document = parsed(project.text)
         try:
+            rest = json_sha256({key: document[key] for key in document if key != "challenge"})
             json.dumps(document, allow_nan=False)
         except (TypeError, ValueError):
             message = "contains a date or a number that is none, which no key of a set takes"
             raise InputError.of(project.name, message) from None
-        answer["document"] = document
-        answer["shapes"] = draw_data(Project(project.name, text, project.folder).puzzle)
+        try:
+            puzzle = project.puzzle
+            answer |= {"shapes": draw_data(puzzle), "questions": questions(puzzle)}
+        except InputError as error:
+            faults += error.errors
+        drawings = drawings_of(project)
+        answer |= {
+            "lattice": drawings.lattice.name,
+            "marks": drawings.marks,
+            "flips": as_table(document.get("set")).get("moves") != MOVES[0],
+            "things": [drawings.document_of(thing, faults) for thing in drawings.things],
+            "challenges": as_list(document.get("challenge")),
+            "rest": rest,
+        }
     except InputError as error:
-        answer["faults"] = [
-            {"key": detail.key, "message": detail.message, "line": line_of(text, str(detail))}
-            for detail in error.errors
-        ]
+        faults += error.errors
+    answer["faults"] = [
+        {
+            "key": detail.key,
+            "message": detail.message,
+            "line": line_of(project.text, str(detail), parsed),
+        }
+        for detail in faults
+    ]
     return answer
+
+
+def questions(puzzle: PuzzleSet) -> dict[str, str]:
+    """Return a key for each board, challenge and family (``family ID``), which changes exactly if the
+    answer to it may: of a family, to one of its members."""
+    asked: dict[str, Any] = {board.id: puzzle.whole_board(board) for board in puzzle.boards}
+    asked |= {challenge.id: challenge for challenge in puzzle.challenges}
+    asked |= {f"family {family.id}": family for family in puzzle.families}
+    pieces = {
+        piece.id: [piece.id, _plain(piece.forms), piece.marks, piece.back]
+        for piece in puzzle.pieces
+    }
+    keys = {}
+    for name, challenge in asked.items():
+        board = None if isinstance(challenge, Challenge) else challenge.board
+        clues = (board or challenge).clues
+        # What colours are does not matter, but which pieces have the same.
+        colours = {
+            piece.colour: piece.id for piece in puzzle.pieces if any(c.colour for c in clues)
+        }
+        clues = tuple(replace(clue, colour=colours.get(clue.colour, "")) for clue in clues)
+        shown = {"id": "", "title": ""}
+        if board:
+            stated = replace(challenge, **shown, board=replace(board, labels=(), clues=clues))
+        else:
+            stated = replace(challenge, **shown, answer="", clues=clues)
+        used = [(pieces[p.id], colours.get(p.colour)) for p in puzzle.select(challenge.pieces)]
+        keys[name] = json_sha256(_plain([puzzle.lattice.name, stated, used]))
+    return keys
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as lists for JSON, equal for equal values."""
+    if is_dataclass(value):
+        return [_plain(getattr(value, part.name)) for part in fields(value)]
+    if isinstance(value, frozenset):
+        return sorted(map(_plain, value))
+    return [*map(_plain, value)] if isinstance(value, tuple | list) else value
 
 
 def solve(
