@@ -214,9 +214,9 @@ def _set(table: Document, key: str, value: Any) -> None:
         table.pop(key, None)
 
 
-def stamp_label(thing: Thing, cell: _Point, word: _Word, *, edit: Edit) -> Outcome:
+def stamp_label(thing: Thing, cell: _Point, step: _Point, word: _Word, *, edit: Edit) -> Outcome:
     """Put a text on the place of a cell of a board, or take it away if it stands there."""
-    drawn = edit.before.drawn(thing)
+    drawn, cell = edit.before.drawn(thing), _less(cell, step)
     words = edit.before.labels(thing, drawn)
     place = edit.before.lattice.row_col(cell) if cell in drawn else None
     if words is not None and place is not None:
@@ -226,10 +226,10 @@ def stamp_label(thing: Thing, cell: _Point, word: _Word, *, edit: Edit) -> Outco
 
 
 def stamp_clue(
-    thing: Thing, cell: _Point, covers: dict[Literal["piece", "mark"], str], *, edit: Edit
+    thing: Thing, cell: _Point, step: _Point, covers: dict[Literal["piece", "mark"], str], *, edit: Edit
 ) -> Outcome:
     """Say what must cover a cell of a board, or no longer do if it is said already."""
-    drawn, table = edit.before.drawn(thing), edit.table(thing)
+    drawn, table, cell = edit.before.drawn(thing), edit.table(thing), _less(cell, step)
     if cell not in drawn:
         return None
     lattice, origin = edit.before.lattice, edit.before.numbering(thing, drawn).origin

@@ -17,7 +17,7 @@ from fabkit.model.set_text import line_of
 from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
 from fabkit.studio.project import Emit, Project, parsed
-from fabkit.studio.things import Drawings, as_list, as_table
+from fabkit.studio.things import Drawings, as_table, tables
 
 if TYPE_CHECKING:
     from fabkit.solve.encoding import EncodedChallenge
@@ -68,7 +68,7 @@ def read_project(project: Project) -> dict[str, Any]:
             "marks": drawings.marks,
             "flips": as_table(document.get("set")).get("moves") != MOVES[0],
             "things": [drawings.document_of(thing, faults) for thing in drawings.things],
-            "challenges": as_list(document.get("challenge")),
+            "challenges": tables(document, "challenge"),
             "rest": rest,
         }
     except InputError as error:

@@ -90,6 +90,7 @@ class Drawing:
 
     def stroke(self, *places: tuple[int, ...]) -> None:
         """Draw over some cells with the pointer."""
+        self.settle()  # brushes and errors may take room above the sheet
         selectors = [f'.sheet-cell[data-cell="{",".join(map(str, place))}"]' for place in places]
         self.page.locator(selectors[0]).wait_for()
         self.draw_over([middle for name in selectors for middle in self.middles(name)])
@@ -179,7 +180,7 @@ def draw_by_keyboard(sheet: Drawing) -> None:
     reach(sheet, "#studio-new .main")
     keyboard.press("Enter")
     sheet.page.wait_for_function(
-        "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
+        "() => fabkitStudio.project.reading.things[0]?.exists === false"
     )
     reach(sheet, ".sheet")
     for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
@@ -546,7 +547,7 @@ def test_a_click_at_once_after_typing_loses_nothing(
         area = sheet.page.locator("#studio-text")
         area.fill(BOARD.replace('"XXX"', '"XX."').replace("1 2 3", "1 2"))
         sheet.page.locator('[data-id="add-board"]').click()
-        sheet.page.wait_for_function("() => fabkitStudio.project.document?.board.length === 2")
+        sheet.page.wait_for_function("() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === 'board').length === 2")
         assert "# The second." in sheet.text
         assert sheet.document["board"][0]["labels"] == ["1 2", "4 5"]
         area.fill(sheet.text + "# the end\n")

@@ -2,7 +2,7 @@
 // The brushes and tools above the sheet, beside the fields of what is drawn.
 
 import { replaceContent } from "./content.js";
-import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
+import { PLAIN, SIGNS } from "./drawings.js";
 import { Fields, field } from "./fields.js";
 
 const { html } = window.fabkitPlay;
@@ -14,12 +14,11 @@ const { html } = window.fabkitPlay;
 
 export class Brushes {
   /** @param {Drawings} drawings
-   * @param {Sheet} sheet
-   * @param {(reason: string) => void} refuse */
-  constructor(drawings, sheet, refuse) {
+   * @param {Sheet} sheet */
+  constructor(drawings, sheet) {
     this.drawings = drawings;
     this.sheet = sheet;
-    this.fields = new Fields(drawings, refuse);
+    this.fields = new Fields(drawings);
     this.element = html("div", { className: "brushes", role: "radiogroup" });
     /** What is stamped on the cells of a board, rather than painted.
      * @type {Stamp | ""} */
@@ -37,7 +36,7 @@ export class Brushes {
   /** Paints with a letter, by default the first of a thing.
    * @param {Thing} thing
    * @param {string} [letter] */
-  use(thing, letter = this.drawings.letters(thing)[0]) {
+  use(thing, letter = thing.brushes[0]?.letter ?? "") {
     this.stamp = "";
     Object.assign(this.sheet, { tool: "paint", brush: letter });
   }
@@ -46,8 +45,8 @@ export class Brushes {
    * @param {Thing} thing */
   adapt(thing) {
     const { brush } = this.sheet;
-    const letters = this.drawings.letters(thing);
-    if (brush && !letters.includes(brush)) this.sheet.brush = letters[0];
+    const letters = thing.brushes.map(({ letter }) => letter);
+    if (brush && letters.length && !letters.includes(brush)) this.sheet.brush = letters[0];
   }
 
   /** Goes on after a text that was stamped: numbers count up. */
@@ -85,7 +84,7 @@ export class Brushes {
         this.stamp = taken;
         sheet.tool = tool;
       };
-    const paints = this.drawings.letters(thing).map((letter) => {
+    const paints = thing.brushes.map(({ letter }) => {
       const { fill, ink, text } = this.drawings.look(thing, letter);
       const button = radio(
         `brush-${letter}`,
@@ -217,15 +216,9 @@ export class Brushes {
    * @param {Thing} thing
    * @param {string} look */
   addMark(thing, look) {
-    const { marks } = this.drawings;
-    const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
-    if (!look || !letter) return;
-    this.use(thing, letter);
-    this.drawings.studio.attempt(() =>
-      this.drawings.project.change((file) => {
-        file.set.marks = { ...marks, [letter]: look };
-      }),
-    );
+    if (!look) return;
+    const take = (/** @type {{ letter: string }} */ { letter }) => this.use(thing, letter);
+    this.drawings.edit("mark", () => ({ look }), take);
   }
 
   /** Digits choose a brush.

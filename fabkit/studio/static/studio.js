@@ -36,8 +36,8 @@ export class Studio {
   /** The lattice of the open set; that of squares while the file names none.
    * @returns {Lattice} */
   get lattice() {
-    const name = this.project.document?.set?.lattice;
-    return /** @type {Lattice} */ (this.lattices.get(name) ?? this.lattices.get("square"));
+    const name = this.project.reading.lattice ?? "square";
+    return /** @type {Lattice} */ (this.lattices.get(name));
   }
 
   /** @param {string} id
