@@ -107,7 +107,7 @@ PALETTE = (
     "#778888", "#bbee77", "#886699", "#cc1155", "#2233aa", "#55bb88", "#aa7722", "#bb99ff",
 )  # fmt: skip
 
-_MOST_PIECES = 1000
+MOST_PIECES = 1000
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
 _PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
@@ -192,7 +192,7 @@ class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
     count: StrictInt = Field(
         1,
         ge=1,
-        le=_MOST_PIECES,
+        le=MOST_PIECES,
         description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a digit)",
     )
     label: Annotated[str, _LABEL] = Field(
@@ -311,7 +311,7 @@ class SetFile(Table):
     piece: list[PieceTable] = Field(
         [],
         description="one table [[piece]] or more, unless [cut] has them",
-        max_length=_MOST_PIECES,
+        max_length=MOST_PIECES,
     )
     board: list[BoardTable] = Field([], max_length=1000)
     family: list[FamilyTable] = Field([], max_length=100)
@@ -382,8 +382,8 @@ class _SetReader:
         rows = [self._pieces(table, index) for index, table in enumerate(file.piece)]
         cut_pieces, cut_boards = self._cut(len(rows)) if file.cut is not None else ([], [])
         pieces = [piece for row in rows for piece in row] + cut_pieces
-        if len(pieces) > _MOST_PIECES:
-            limit = f"at most {_MOST_PIECES} are allowed"
+        if len(pieces) > MOST_PIECES:
+            limit = f"at most {MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
         boards = cut_boards + [self._board(table) for table in file.board]
         digests = [hashlib.sha256(text.encode()).hexdigest(), *self.drawings.digests]

@@ -1,16 +1,16 @@
-"""The commands that edit a set file: by name, with what else of the file depends on them.
+"""The commands that edit a set file, by name.
 
 Each is a function whose annotations say what the browser may pass. It changes the document of an `Edit`,
-and may return what the browser needs to know besides the text, such as a ``refusal``: the key of the
-message that says why the document stays as it is.
+and what else of that depends on it; it may return what the browser needs to know besides, such as a
+``refusal``: the key of the message that says why the document stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, count, groupby
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -20,66 +20,56 @@ from fabkit.core.errors import InputError, no_such
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import LOOKS
 from fabkit.model.puzzle import MOVES
-from fabkit.model.regions import LONGEST_SIDE, MAX_CELLS_OF_FILE, CellNumbering, cells_named
-from fabkit.model.set_file import PLAIN_LETTER, copy_ids
+from fabkit.model.regions import LONGEST_SIDE, MAX_CELLS_OF_FILE, CellNumbering
+from fabkit.model.set_file import PLAIN_LETTER
 from fabkit.model.set_text import edit_text
 from fabkit.studio.drawing import drawings_of, read_project
 from fabkit.studio.project import Project, call_checked, parsed
-from fabkit.studio.references import (
-    is_address,
-    move_cells,
-    movement,
-    rename_board,
-    rename_pieces,
-)
+from fabkit.studio.references import move_cells, movement, rename_board, rename_pieces
 from fabkit.studio.things import (
     DRAWN_BY,
     LETTERS,
+    Clues,
     Document,
     Drawings,
     Thing,
     as_list,
     as_table,
+    ids_of,
     table_of,
-    tables,
 )
 
-Outcome = Mapping[str, Any] | None
 _Coordinate = Annotated[int, Field(ge=-(10**6), le=10**6)]
 _Point = tuple[_Coordinate, _Coordinate]
+_Cells = Annotated[list[_Point], Field(max_length=MAX_CELLS_OF_FILE)]
+_Letters = list[Annotated[str, Field(min_length=1, max_length=40)]]
 _Word = Annotated[str, Field(pattern=r"^\S*$", max_length=20)]
+_Outcome = dict[str, Any] | None
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A set file while a command changes it.
-
-    Attributes:
-        name: that of the file.
-        before: what it draws.
-        document: what it is to contain; the command changes this.
-    """
+    """A set file while a command changes it: its name, what it draws before, and its document."""
 
     name: str
     before: Drawings
     document: Document
 
-    def table(self, thing: Thing) -> Document:
-        """Return the table of a thing; a new one for a cut board that is not there yet."""
-        if thing.kind == "cut":
-            self.document["cut"] = as_table(self.document.get("cut"))
-        return table_of(self.document, thing)
+    def table(self, key: str) -> Document:
+        """Return a table, which may be new."""
+        self.document[key] = as_table(self.document.get(key))
+        return as_table(self.document[key])
+
+    def table_of(self, thing: Thing) -> Document:
+        """Return the table of a thing; that of a cut board may be new."""
+        return self.table("cut") if thing.kind == "cut" else table_of(self.document, thing)
 
 
 def edit(project: Project, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Edit a set file by a command.
-
-    Returns:
-        The file as `read_project` reads it afterwards, and the ``outcome`` of the command.
+    """Edit a set file; return it as `read_project` reads it then, and the ``outcome`` of the command.
 
     Raises:
-        InputError: when there is no such command, the browser may not pass these arguments, or the file
-            is not TOML.
+        InputError: when there is no such command with such arguments, or the file is not TOML.
     """
     if command not in COMMANDS:
         raise InputError.of("request", no_such("command", command, list(COMMANDS)))
@@ -91,119 +81,154 @@ def edit(project: Project, command: str, arguments: dict[str, Any]) -> dict[str,
     return read_project(replace(project, text=text)) | {"outcome": outcome}
 
 
+# --- on the sheet ---------------------------------------------------------------------------------
+# `step` is where the browser's sheet has the origin of the file.
+
+
 def draw(
     thing: Thing,
-    cells: Annotated[list[_Point], Field(max_length=MAX_CELLS_OF_FILE)],
-    letters: list[Annotated[str, Field(min_length=1, max_length=40)]],
-    step: _Point = (0, 0),
-    moves: list[tuple[_Point, _Point]] = [],  # noqa: B006 - nothing changes it
+    step: _Point,
+    cells: _Cells,
+    letters: _Letters,
+    moves: list[tuple[_Point, _Point]],
     *,
     edit: Edit,
-) -> Outcome:
-    """Draw a thing as it is on the sheet of the browser.
+) -> _Outcome:
+    """Draw a thing as it is on the sheet; return the ``step`` then.
 
     Args:
-        cells, letters: on the sheet.
-        step: where the sheet has the file's origin.
-        moves: where the cells of a board came from that were moved as one shape, and where to.
-
-    Returns:
-        ``step``: where the sheet has the file's origin now.
+        moves: from where the cells of a board came that were moved as one shape, and to where.
     """
-    lattice = edit.before.lattice
+    lattice, old = edit.before.lattice, edit.before.drawn(thing)
     if len(cells) != len(letters) or not all(map(lattice.is_cell, cells)):
         raise InputError.of("request", "expected cells of the lattice, each with a letter")
     if not edit.before.can_paint(thing):
         return None
     start = _corner(lattice, cells) if cells else step
     drawn = {_less(cell, start): letter for cell, letter in zip(cells, letters, strict=True)}
-    by_key = _notation(lattice, drawn)
-    has_marks = thing.kind == "piece" and {*letters} - {PLAIN_LETTER}
-    if has_marks and "cells" in by_key:
-        return {"refusal": "draw_marks_whole"}
-    head = {"name": edit.name.removesuffix(".toml"), "lattice": lattice.name}
-    edit.document.setdefault("set", head | {"moves": "rotations and flips"})
-    table, old = edit.table(thing), edit.before.drawn(thing)
+    notation = _notation(lattice, drawn)
+    if "cells" in notation and thing.kind != "cut":
+        if thing.kind == "piece" and {*letters} != {PLAIN_LETTER}:
+            return {"refusal": "draw_marks_whole"}
+        notation = {"cells": sorted(chain.from_iterable(notation["cells"].values()))}
+    head = {"name": edit.name.removesuffix(".toml"), "lattice": lattice.name, "moves": MOVES[True]}
+    edit.document.setdefault("set", head)
+    table = edit.table_of(thing)
     if thing.kind != "piece":
-        is_cut = thing.kind == "cut"
-        moved = movement(lattice, {} if is_cut else dict(moves))
+        is_board = thing.kind == "board"
+        moved = movement(lattice, dict(moves) if is_board else {})
 
         def image(point: Point) -> Point:
             return _less(moved((point[0] + step[0], point[1] + step[1])), start)
 
-        before = edit.before.numbering(thing, old)
-        after = CellNumbering(lattice, frozenset(drawn))
         if old and drawn:
-            name = table.get("board", "board") if is_cut else table.get("id")
-            move_cells(edit.document, name, before, after, image)
-        labels = edit.before.labels(thing, old)
-        if labels is not None and not is_cut:
-            firsts = {place: lattice.cells_at(*place)[0] for place in labels}
-            images = {lattice.row_col(image(firsts[place])): labels[place] for place in labels}
-            _set_labels(table, after, images)
-        for clue in tables(table, "clue"):
-            items = as_list(clue.get("cells"))
-            if items and all(map(is_address, items)):
-                clue["cells"] = [i for i in items if cells_named(i, lattice, after) & {*drawn}]
-        _set(table, "clue", [row for row in as_list(table.get("clue")) if row.get("cells") != []])
+            name = table.get("id") if is_board else table.get("board", "board")
+            move_cells(
+                edit.document,
+                name,
+                *(CellNumbering(lattice, frozenset(c)) for c in (old, drawn)),
+                image,
+            )
+        if is_board:
+            labels, clues = edit.before.details(thing, old)
+            if labels is not None:
+                labels = {image(cell): word for cell, word in labels.items()}
+            clues = clues and [({*map(image, covered)}, what) for covered, what in clues]
+            _write_details(lattice, table, drawn, labels, clues)
     for key in DRAWN_BY:
         table.pop(key, None)
-    if thing.kind != "cut" and "cells" in by_key:
-        by_key = {"cells": sorted(address for part in by_key["cells"].values() for address in part)}
-    table.update(by_key)
+    table |= notation
     if colours := as_table(table.get("colours")):
         table["colours"] = {name: colours[name] for name in colours if name in letters}
     return {"step": start}
+
+
+def stamp_label(thing: Thing, step: _Point, cell: _Point, word: _Word, *, edit: Edit) -> None:
+    """Put a text on the place of a cell of a board, or take it away if it stands there."""
+    lattice, drawn, cell = edit.before.lattice, edit.before.drawn(thing), _less(cell, step)
+    labels, _ = edit.before.details(thing, drawn)
+    if labels is not None and cell in drawn:
+        text = word if word not in (".", labels.get(cell)) else ""
+        labels |= dict.fromkeys(lattice.cells_at(*lattice.row_col(cell)), text)
+        _write_details(lattice, edit.table_of(thing), drawn, labels, None)
+
+
+def stamp_clue(
+    thing: Thing, step: _Point, cell: _Point, covers: dict[str, str], *, edit: Edit
+) -> None:
+    """Say what must cover a cell of a board, or no longer if it is said already."""
+    drawn, cell = edit.before.drawn(thing), _less(cell, step)
+    _, clues = edit.before.details(thing, drawn)
+    if clues is None or cell not in drawn:
+        return
+    is_new = bool(covers) and not any(cell in cells for cells, what in clues if what == covers)
+    for cells, _ in clues:
+        cells.discard(cell)
+    if is_new:
+        clues.append((set(), covers))
+        next(cells for cells, what in clues if what == covers).add(cell)
+    _write_details(edit.before.lattice, edit.table_of(thing), drawn, None, clues)
+
+
+def _write_details(
+    lattice: Lattice,
+    table: Document,
+    cells: Collection[Cell],
+    labels: Mapping[Cell, str] | None,
+    clues: Clues | None,
+) -> None:
+    """Write the texts and clues on the cells of a board, as far as they are known."""
+    numbering = CellNumbering(lattice, frozenset(cells))
+    if labels is not None:
+        words = {lattice.row_col(cell): labels[cell] for cell in cells if labels.get(cell)}
+        rows = [[*row] for _, row in groupby(numbering.places, key=lambda place: place[0])]
+        lines = [" ".join(words.get(place, ".") for place in row) for row in rows]
+        _set(table, "labels", words and lines)
+    if clues is not None:
+        named = [
+            (_addresses(lattice, covered & {*cells}, numbering.origin), what)
+            for covered, what in clues
+        ]
+        _set(table, "clue", [{"cells": names, **what} for names, what in named if names])
 
 
 def _less(point: Point, other: Point) -> Point:
     return point[0] - other[0], point[1] - other[1]
 
 
-def _corner(lattice: Lattice, cells: list[Cell]) -> Point:
-    """Return the step of the lattice from where cells begin in row 0 and the first columns."""
+def _corner(lattice: Lattice, cells: Sequence[Cell]) -> Point:
+    """Return the step of the lattice to where cells begin from row 0 and the first columns."""
     (ux, _), (vx, vy) = lattice.basis
     top = min(lattice.row_col(cell)[0] for cell in cells)
-    raised = [(x + top * vx, y + top * vy) for x, y in cells]
-    left = min(lattice.row_col(cell)[1] // len(lattice.columns) for cell in raised)
-    return left * ux - top * vx, -top * vy
+    columns = [lattice.row_col((x + top * vx, y + top * vy))[1] for x, y in cells]
+    return min(columns) // len(lattice.columns) * ux - top * vx, -top * vy
 
 
 def _notation(lattice: Lattice, drawn: Mapping[Cell, str]) -> dict[str, Any]:
     """Return ``rows`` of text that draw cells with letters where they can, else ``cells`` by letter."""
-    if not drawn:
-        return {"rows": ["."]}
-    places: dict[tuple[int, int], list[str]] = {}
+    letters: dict[Point, str] = {}
     for cell, letter in drawn.items():
-        places.setdefault(lattice.row_col(cell), []).append(letter)
-    height, width = (1 + max(side) for side in zip(*places, strict=True))
+        place = lattice.row_col(cell)
+        letters[place] = letters.get(place, "") + letter
+    height, width = (1 + max(side) for side in zip((0, 0), *letters, strict=True))
     size = len(lattice.columns[0])
-    if max(height, width) <= LONGEST_SIDE and all(
-        letters == letters[:1] * size and len(letters[0]) == 1 for letters in places.values()
-    ):
-        letters = {place: letters[0] for place, letters in places.items()}
-        rows = ["".join(letters.get((row, i), ".") for i in range(width)) for row in range(height)]
-        return {"rows": rows}
-    lists: dict[str, list[list[int]]] = {}
-    for cell in sorted(drawn, key=lattice.address):
-        lists.setdefault(drawn[cell], []).append(_address(lattice, cell))
-    return {"cells": lists}
+    is_whole = all(text == text[:1] * size for text in letters.values())
+    is_whole &= all(len(letter) == 1 for letter in drawn.values())
+    if is_whole and max(height, width) <= LONGEST_SIDE:
+        lines = [[letters.get((row, i), ".")[0] for i in range(width)] for row in range(height)]
+        return {"rows": ["".join(line) for line in lines]}
+    names = dict.fromkeys(drawn[cell] for cell in sorted(drawn, key=lattice.address))
+    parts = {name: {cell for cell in drawn if drawn[cell] == name} for name in names}
+    return {"cells": {name: _addresses(lattice, parts[name]) for name in parts}}
 
 
-def _address(lattice: Lattice, cell: Cell, origin: Point = (0, 0)) -> list[int]:
-    row, column, index = lattice.address(cell)
-    return [row - origin[0], column - origin[1], index][: 2 + lattice.is_divided]
+def _addresses(lattice: Lattice, cells: set[Cell], origin: Point = (0, 0)) -> list[list[int]]:
+    addresses = sorted(map(lattice.address, cells))
+    named = [[row - origin[0], column - origin[1], index] for row, column, index in addresses]
+    return [address[: 2 + lattice.is_divided] for address in named]
 
 
-def _set_labels(
-    table: Document, numbering: CellNumbering, words: Mapping[tuple[int, int], str]
-) -> None:
-    rows: dict[int, list[str]] = {}
-    for place in numbering.places:
-        rows.setdefault(place[0], []).append(words.get(place, "."))
-    _set(
-        table, "labels", [" ".join(row) for row in rows.values() if {*words} & {*numbering.places}]
-    )
+# --- of tables ------------------------------------------------------------------------------------
 
 
 def _set(table: Document, key: str, value: Any) -> None:
@@ -214,51 +239,13 @@ def _set(table: Document, key: str, value: Any) -> None:
         table.pop(key, None)
 
 
-def stamp_label(thing: Thing, cell: _Point, step: _Point, word: _Word, *, edit: Edit) -> Outcome:
-    """Put a text on the place of a cell of a board, or take it away if it stands there."""
-    drawn, cell = edit.before.drawn(thing), _less(cell, step)
-    words = edit.before.labels(thing, drawn)
-    place = edit.before.lattice.row_col(cell) if cell in drawn else None
-    if words is not None and place is not None:
-        _set(words, place, word if words.get(place) != word and word != "." else "")
-        _set_labels(edit.table(thing), edit.before.numbering(thing, drawn), words)
-    return None
-
-
-def stamp_clue(
-    thing: Thing, cell: _Point, step: _Point, covers: dict[Literal["piece", "mark"], str], *, edit: Edit
-) -> Outcome:
-    """Say what must cover a cell of a board, or no longer do if it is said already."""
-    drawn, table, cell = edit.before.drawn(thing), edit.table(thing), _less(cell, step)
-    if cell not in drawn:
-        return None
-    lattice, origin = edit.before.lattice, edit.before.numbering(thing, drawn).origin
-    clues = tables(table, "clue")
-    is_new = True
-    for clue, (cells, what) in zip(clues, edit.before.clues(thing, drawn), strict=True):
-        if cell in cells:
-            cells.remove(cell)
-        elif what == covers:
-            cells.add(cell)
-        else:
-            continue
-        is_new &= what != covers
-        clue["cells"] = [
-            _address(lattice, part, origin) for part in sorted(cells, key=lattice.address)
-        ]
-    if is_new and covers:
-        clues.append({"cells": [_address(lattice, cell, origin)], **covers})
-    _set(table, "clue", [clue for clue in clues if clue.get("cells") != []])
-    return None
-
-
-def rename(thing: Thing, name: str, *, edit: Edit) -> Outcome:
+def rename(thing: Thing, name: str, *, edit: Edit) -> _Outcome:
     """Give a piece or board another name, also wherever the file names it."""
     others = [other for other in edit.before.things if other.kind == thing.kind and other != thing]
-    taken = {str(table_of(edit.document, other).get("id")).lower() for other in others}
-    if not name or name.lower() in taken or thing.kind == "cut":
+    names = {str(table_of(edit.document, other).get("id")).lower() for other in others}
+    table = edit.table_of(thing)
+    if not name or name.lower() in names:
         return {"refusal": "draw_name_taken"}
-    table = edit.table(thing)
     if thing.kind == "piece":
         _change_piece(edit, table, "id", name)
     else:
@@ -267,105 +254,82 @@ def rename(thing: Thing, name: str, *, edit: Edit) -> Outcome:
     return None
 
 
-def set_number(thing: Thing, key: Literal["count", "open"], value: int, *, edit: Edit) -> Outcome:
-    """Set how many there are of a piece, or how many cells of a board stay open."""
-    table = edit.table(thing)
-    if key == "count":
-        _change_piece(edit, table, key, value if value > 1 else None)
-    else:
-        _set(table, key, max(value, 0))
-    return None
-
-
-def _change_piece(edit: Edit, table: Document, key: str, value: Any) -> None:
-    """Change the name of a piece or the number of its copies, also wherever the file names them."""
-    before = _ids(table)
-    _set(table, key, value)
-    rename_pieces(edit.document, dict(zip(before, _ids(table), strict=False)))
-
-
-def _ids(table: Document) -> list[str]:
-    count = table.get("count", 1)
-    return copy_ids(str(table.get("id", "")), count if type(count) is int else 1)
-
-
-def set_colour(thing: Thing, letter: str, colour: str, *, edit: Edit) -> Outcome:
-    """Set the colour of a piece."""
-    table = edit.table(thing)
+def set_field(
+    thing: Thing,
+    key: Literal["count", "open", "colour"],
+    value: int | str,
+    letter: str = "",
+    *,
+    edit: Edit,
+) -> None:
+    """Set how many there are of a piece, how many cells of a board stay open, or a colour."""
+    table = edit.table_of(thing)
     if thing.kind == "cut":
-        table["colours"] = as_table(table.get("colours")) | {letter: colour}
+        table["colours"] = as_table(table.get("colours")) | {letter: value}
+    elif key == "count":
+        _change_piece(edit, table, key, None if value == 1 else value)
     else:
-        table["colour"] = colour
-    return None
+        _set(table, key, value)
 
 
-def add(kind: Literal["piece", "board"], *, edit: Edit) -> Outcome:
+def _change_piece(edit: Edit, table: Document, key: str, value: object) -> None:
+    """Change the name of a piece or the number of its copies, also wherever the file names them."""
+    before = ids_of(table)
+    _set(table, key, value)
+    rename_pieces(edit.document, dict(zip(before, ids_of(table), strict=False)))
+
+
+def add(kind: Literal["piece", "board"], *, edit: Edit) -> _Outcome:
     """Add a piece or board; return it as ``thing``."""
     rows = edit.document[kind] = as_list(edit.document.get(kind))
-    cut = edit.before.drawn(Thing("cut", 0)).values()
-    board = as_table(edit.document.get("cut")).get("board", "board")
-    used = {as_table(row).get("id") for row in rows} | ({*cut} if kind == "piece" else {board})
-    numbered = (f"{kind}-{number}" for number in count(2))
-    names = chain(LETTERS if kind == "piece" else [kind], numbered)
+    used = {as_table(row).get("id") for row in rows}
+    if kind == "piece":
+        used |= {*edit.before.drawn(Thing("cut", 0)).values()}
+    else:
+        used.add(as_table(edit.document.get("cut")).get("board", "board"))
+    names = chain(LETTERS if kind == "piece" else [kind], (f"{kind}-{i}" for i in count(2)))
     shape = {"rows": [PLAIN_LETTER]} if kind == "piece" else {"size": [4, 4]}
     rows.append({"id": next(name for name in names if name not in used)} | shape)
     return {"thing": {"kind": kind, "index": len(rows) - 1}}
 
 
-def remove(thing: Thing, *, edit: Edit) -> Outcome:
+def remove(thing: Thing, *, edit: Edit) -> None:
     """Remove a piece, a board or the board that is cut."""
     rows = as_list(edit.document.get(thing.kind))
-    if 0 <= thing.index < len(rows):
-        del rows[thing.index]
-    _set(edit.document, thing.kind, rows)
-    return None
+    _set(edit.document, thing.kind, rows[: thing.index] + rows[thing.index + 1 :])
 
 
-def set_flips(flips: bool, *, edit: Edit) -> Outcome:
+def set_flips(flips: bool, *, edit: Edit) -> None:
     """Set whether pieces may be turned over."""
-    moves = MOVES[flips]
-    edit.document["set"] = as_table(edit.document.get("set")) | {"moves": moves}
-    return None
+    edit.table("set")["moves"] = MOVES[flips]
 
 
-def add_mark(look: Annotated[str, choice(*LOOKS)], *, edit: Edit) -> Outcome:
+def add_mark(look: Annotated[str, choice(*LOOKS)], *, edit: Edit) -> _Outcome:
     """Let the set's pieces have marks of a look; return the ``letter`` to draw them with."""
-    marks = edit.before.marks
-    used = {*marks, PLAIN_LETTER}
-    letter = next((letter for letter in look + LETTERS if letter not in used), "")
-    if not letter:
-        return None
-    head = edit.document["set"] = as_table(edit.document.get("set"))
-    head["marks"] = as_table(head.get("marks")) | {letter: look}
+    head = edit.table("set")
+    marks = head["marks"] = as_table(head.get("marks"))
+    letter = next(name for name in look + LETTERS if name not in {*marks, PLAIN_LETTER})
+    marks[letter] = look
     return {"letter": letter}
 
 
-def keep(challenge: dict[str, Any], *, edit: Edit) -> Outcome:
-    """Put a challenge into the file, in place of one with its name."""
-    drop(str(challenge.get("id")), edit=edit)
-    edit.document["challenge"] = [*as_list(edit.document.get("challenge")), challenge]
-    return None
-
-
-def drop(name: str, *, edit: Edit) -> Outcome:
-    """Take a challenge out of the file."""
+def keep_challenge(name: str, table: Document | None = None, *, edit: Edit) -> None:
+    """Put a challenge into the file, in place of one of its name; without a table, take it out."""
     rows = as_list(edit.document.get("challenge"))
-    _set(edit.document, "challenge", [row for row in rows if as_table(row).get("id") != name])
-    return None
+    others = [row for row in rows if as_table(row).get("id") != name]
+    _set(edit.document, "challenge", others + [table] * bool(table))
 
 
 #: The commands by name.
-COMMANDS: dict[str, Callable[..., Outcome]] = {
+COMMANDS: dict[str, Callable[..., _Outcome]] = {
     "draw": draw,
     "label": stamp_label,
     "clue": stamp_clue,
     "rename": rename,
-    "number": set_number,
-    "colour": set_colour,
+    "set": set_field,
     "add": add,
     "remove": remove,
     "flips": set_flips,
     "mark": add_mark,
-    "keep": keep,
-    "drop": drop,
+    "challenge": keep_challenge,
 }

@@ -88,9 +88,6 @@ def move_cells(
         for part in tables(table, key):
             move(part, "cells", "outline", "frame")
 
-    for table in tables(document, "board"):
-        if table.get("id") == board:
-            move_all(table, "clue")
     for table in tables(document, "challenge"):
         if table.get("board", default) == board and not table.keys() & _REGIONS:
             move(table, "cells", "minus")

@@ -3,11 +3,12 @@ in a file that has errors."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain
 from typing import Any, Literal
 
 from fabkit.core.colours import ink_on
@@ -22,7 +23,7 @@ from fabkit.model.regions import (
     RegionReader,
     cells_named,
 )
-from fabkit.model.set_file import PALETTE, PLAIN_LETTER, copy_ids
+from fabkit.model.set_file import MOST_PIECES, PALETTE, PLAIN_LETTER, copy_ids
 from fabkit.output.web.playdata import flat_list
 
 #: The keys by which a table can be drawn.
@@ -33,6 +34,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LISTS: tuple[Literal["piece"], Literal["board"]] = ("piece", "board")
 
 Document = dict[str, Any]
+#: The cells of each clue, and what must cover them.
+Clues = list[tuple[set[Cell], Document]]
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ class Thing:
     index: int
 
     @property
-    def key(self) -> str:
-        """The path of its table in messages."""
-        return self.kind if self.kind == "cut" else f"{self.kind}[{self.index}]"
+    def keys(self) -> tuple[str, ...]:
+        """What the paths of its errors begin with."""
+        return ("cut",) if self.kind == "cut" else (f"{self.kind}[{self.index}]",)
 
 
 def as_table(value: object) -> Document:
@@ -71,22 +74,30 @@ def table_of(document: Document, thing: Thing) -> Document:
     return as_table(dict(enumerate(as_list(document.get(thing.kind)))).get(thing.index))
 
 
-class Drawings:
-    """The drawings of a document.
+def ids_of(table: Document) -> list[str]:
+    """Return the ids of the pieces that a table makes, or of a board."""
+    number = table.get("count")
+    copies = min(number, MOST_PIECES) if type(number) is int else 1
+    return copy_ids(str(table.get("id", "")), copies)
 
-    Args:
-        puzzle: the set that was read from it; None if it has errors.
-    """
+
+class Drawings:
+    """What a document draws; without its set where that has errors."""
 
     def __init__(self, document: Document, puzzle: PuzzleSet | None) -> None:
-        self.document, self._puzzle = document, puzzle
+        self.document = document
+        self._head = as_table(document.get("set"))
         self._cells_left = MAX_CELLS_OF_FILE
         self._regions = RegionReader(self.lattice, ErrorList(""))
+        self._shapes: dict[tuple[str, str], frozenset[Cell]] = {}
+        if puzzle:
+            forms = {("piece", piece.id): piece.forms[0].cells for piece in puzzle.pieces}
+            self._shapes = forms | {("board", board.id): board.cells for board in puzzle.boards}
 
     @cached_property
     def lattice(self) -> Lattice:
         """The lattice; squares while the file names none."""
-        name = str(as_table(self.document.get("set")).get("lattice"))
+        name = str(self._head.get("lattice"))
         return LATTICES.get(RENAMED_LATTICES.get(name, name), LATTICES["square"])
 
     @property
@@ -102,81 +113,69 @@ class Drawings:
     @property
     def marks(self) -> dict[str, str]:
         """The looks of the set's marks by letter."""
-        marks = as_table(as_table(self.document.get("set")).get("marks"))
+        marks = as_table(self._head.get("marks"))
         return {letter: look for letter, look in marks.items() if isinstance(look, str)}
 
     def drawn(self, thing: Thing) -> dict[Cell, str]:
         """Return the cells that a table draws, with the letters of pieces or marks."""
-        drawn = self._drawn(thing) if self._cells_left > 0 else {}
+        drawn = dict(self._drawn(thing)) if self._cells_left > 0 else {}
         self._cells_left -= len(drawn)
         return drawn
 
-    def _drawn(self, thing: Thing) -> dict[Cell, str]:
+    def _drawn(self, thing: Thing) -> Iterator[tuple[Cell, str]]:
         table = table_of(self.document, thing)
-        rows, cells = table.get("rows"), table.get("cells")
+        rows, cells = table.get("rows", ()), table.get("cells")
         if isinstance(rows, list) and all(isinstance(row, str) for row in rows):
-            return self._regions.letters([row[:LONGEST_SIDE] for row in rows[:LONGEST_SIDE]])
-        for key in ("rows", "size"):
-            if key in table:
-                read = self._regions.read(key, table[key], thing.key)
-                return dict.fromkeys(sorted(read), PLAIN_LETTER)
-        if "cells" in table:
+            lines = [row[:LONGEST_SIDE] for row in rows[:LONGEST_SIDE]]
+            yield from self._regions.letters(lines).items()
+        elif key := next(iter(table.keys() & {"rows", "size"}), ""):
+            yield from ((cell, PLAIN_LETTER) for cell in self._regions.read(key, table[key], ""))
+        elif "cells" in table:
             lists = as_table(cells) if thing.kind == "cut" else {PLAIN_LETTER: cells}
-            return {cell: letter for letter in lists for cell in self._named(lists[letter])}
-        return dict.fromkeys(sorted(self._shape(thing)), PLAIN_LETTER)
-
-    def _named(self, items: object) -> Iterator[Cell]:
-        for item in as_list(items):
-            with suppress(ValueError):
-                yield from sorted(cells_named(item, self.lattice, None))
+            named = [(letter, item) for letter in lists for item in as_list(lists[letter])]
+            for letter, item in named:
+                with suppress(ValueError):
+                    yield from ((c, letter) for c in cells_named(item, self.lattice, None))
+        else:
+            yield from ((cell, PLAIN_LETTER) for cell in self._shape(thing))
 
     def _shape(self, thing: Thing) -> frozenset[Cell]:
         """Return the cells of a piece or board as they were read; none if they were not."""
-        if self._puzzle is None or thing.kind == "cut":
-            return frozenset()
-        table = table_of(self.document, thing)
-        if thing.kind == "board":
-            boards = {board.id: board.cells for board in self._puzzle.boards}
-            return boards.get(table["id"], frozenset())
-        return self._puzzle.piece(copy_ids(table["id"], table.get("count", 1))[0]).forms[0].cells
+        name = ids_of(table_of(self.document, thing))[0]
+        return self._shapes.get((thing.kind, name), frozenset())
 
     def can_paint(self, thing: Thing) -> bool:
         """Return whether a table can be painted: balls do not lie on a plane, and an outline must have
         been read."""
-        table = table_of(self.document, thing)
-        is_read = not table.keys() & {"outline", "svg"} or bool(self._shape(thing))
-        return "balls" not in table and is_read
+        keys = table_of(self.document, thing).keys()
+        return "balls" not in keys and bool(not keys & {"outline", "svg"} or self._shape(thing))
 
-    def numbering(self, thing: Thing, cells: Mapping[Cell, str]) -> CellNumbering:
-        """Return the numbers and names of the cells of a board."""
-        names = self.labels(thing, cells) or {}
-        at = {place: frozenset(self.lattice.cells_at(*place)) & cells.keys() for place in names}
-        labels = tuple(Label(name, at[place]) for place, name in names.items())
-        return CellNumbering(self.lattice, frozenset(cells), labels=labels)
-
-    def labels(self, thing: Thing, cells: Mapping[Cell, str]) -> dict[tuple[int, int], str] | None:
-        """Return the texts on the places of a board; None if the file has them in another form."""
-        lines = table_of(self.document, thing).get("labels", [])
-        words = [str(line).split() for line in as_list(lines)]
-        places = CellNumbering(self.lattice, frozenset(cells)).places
-        rows = [list(row) for _, row in groupby(places, key=lambda place: place[0])]
-        if lines != [] and [*map(len, words)] != [*map(len, rows)]:
-            return None
-        named = zip(rows, words, strict=False)
-        pairs = [pair for row, line in named for pair in zip(row, line, strict=True)]
-        return {place: word for place, word in pairs if word != "."}
-
-    def clues(self, thing: Thing, cells: Mapping[Cell, str]) -> list[tuple[set[Cell], Document]]:
-        """Return the cells of each clue of a board, and what must cover them."""
-        numbering = self.numbering(thing, cells)
-        clues = []
-        for table in tables(table_of(self.document, thing), "clue"):
-            clue_cells = set[Cell]()
-            for item in as_list(table.get("cells")):
-                with suppress(ValueError):
-                    clue_cells |= cells_named(item, self.lattice, numbering)
-            clues.append((clue_cells, {key: table[key] for key in table if key != "cells"}))
-        return clues
+    def details(
+        self, thing: Thing, cells: Mapping[Cell, str]
+    ) -> tuple[dict[Cell, str] | None, Clues | None]:
+        """Return the texts on the cells of a board, and its clues; None for what has another form."""
+        table, lattice = table_of(self.document, thing), self.lattice
+        numbering = CellNumbering(lattice, frozenset(cells))
+        lines = [str(line).split() for line in as_list(table.get("labels"))]
+        lengths = Counter(row for row, _ in numbering.places).values()
+        are_labels_read = "labels" not in table or [*map(len, lines)] == [*lengths]
+        words = zip(numbering.places, chain.from_iterable(lines), strict=False)
+        names = tuple(
+            Label(word, numbering.cells.intersection(lattice.cells_at(*place)))
+            for place, word in words
+            if word != "." and are_labels_read
+        )
+        labels = {cell: label.text for label in names for cell in label.cells}
+        numbering = replace(numbering, labels=names)
+        clues: Clues | None = []
+        try:
+            for clue in tables(table, "clue"):
+                what = dict(clue)
+                named = [cells_named(item, lattice, numbering) for item in what.pop("cells")]
+                clues.append((set[Cell]().union(*named), what))
+        except (KeyError, TypeError, ValueError):
+            clues = None
+        return labels if are_labels_read else None, clues
 
     def brushes(self, thing: Thing, cells: Mapping[Cell, str]) -> list[dict[str, str]]:
         """Return the letters that can be painted, and what they look like."""
@@ -208,10 +207,8 @@ class Drawings:
         table = table_of(self.document, thing)
         drawn = self.drawn(thing)
         cells = sorted(drawn)
-        is_board = thing.kind == "board"
-        labels = self.labels(thing, drawn) or {} if is_board else {}
-        clues = self.clues(thing, drawn) if is_board else []
-        covers = {cell: what for clue_cells, what in clues for cell in clue_cells}
+        labels, clues = self.details(thing, drawn) if thing.kind == "board" else ({}, [])
+        covers = {cell: what for covered, what in clues or [] for cell in covered}
         return {
             "kind": thing.kind,
             "index": thing.index,
@@ -221,15 +218,10 @@ class Drawings:
             "canPaint": self.can_paint(thing),
             "cells": flat_list(cells),
             "letters": [drawn[cell] for cell in cells],
-            "labels": [labels.get(self.lattice.row_col(cell), "") for cell in cells],
+            "labels": [(labels or {}).get(cell, "") for cell in cells],
             "clues": [covers.get(cell) for cell in cells],
             "brushes": self.brushes(thing, drawn),
-            "faults": [
-                fault.message
-                for fault in faults
-                if fault.key == thing.key
-                or fault.key.startswith((f"{thing.key}.", f"{thing.key}["))
-            ],
+            "faults": [fault.message for fault in faults if fault.key.startswith(thing.keys)],
         }
 
 

@@ -617,8 +617,8 @@ class ChallengesView {
   async keep(card, isKept) {
     const { studio } = this;
     const { id } = card;
-    if (isKept) await studio.project.edit("keep", () => ({ challenge: card.statement }));
-    else await studio.project.edit("drop", () => ({ name: id }));
+    const kept = isKept ? { name: id, table: card.statement } : { name: id };
+    await studio.project.edit("challenge", () => kept);
     studio.announce(
       studio.text(isKept ? "chall_kept" : "chall_dropped", { title: this.titleOf(card) }),
     );

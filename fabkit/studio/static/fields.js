@@ -48,13 +48,13 @@ export class Fields {
       /** @type {"count" | "open"} */ key,
     ) =>
       input(name, { type: "number", min, max: 99, value: thing[key] ?? min }, (typed) =>
-        edit("number", { key, value: Math.floor(Number(typed)) }),
+        edit("set", { key, value: Math.max(min, Math.floor(Number(typed))) }),
       );
     const edit = (/** @type {string} */ command, /** @type {object} */ values) =>
       drawings.edit(command, () => ({ thing: placeOf(thing), ...values }));
     const colour = (/** @type {string} */ letter) =>
       input("draw_colour", { type: "color", value: drawings.look(thing, letter).fill }, (value) =>
-        edit("colour", { letter, colour: value }),
+        edit("set", { key: "colour", letter, value }),
       );
     if (thing.kind === "cut") return thing.letters.includes(brush) ? [colour(brush)] : [];
     const name = input("draw_id", { value: thing.id ?? "", size: 6, spellcheck: false }, (value) =>
