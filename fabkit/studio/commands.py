@@ -121,14 +121,10 @@ def draw(
         def image(point: Point) -> Point:
             return _less(moved((point[0] + step[0], point[1] + step[1])), start)
 
+        before, after = (CellNumbering(lattice, frozenset(part)) for part in (old, drawn))
         if old and drawn:
             name = table.get("id") if is_board else table.get("board", "board")
-            move_cells(
-                edit.document,
-                name,
-                *(CellNumbering(lattice, frozenset(c)) for c in (old, drawn)),
-                image,
-            )
+            move_cells(edit.document, str(name), before, after, image)
         if is_board:
             labels, clues = edit.before.details(thing, old)
             if labels is not None:
@@ -249,7 +245,7 @@ def rename(thing: Thing, name: str, *, edit: Edit) -> _Outcome:
     if thing.kind == "piece":
         _change_piece(edit, table, "id", name)
     else:
-        rename_board(edit.document, table.get("id"), name)
+        rename_board(edit.document, str(table.get("id")), name)
         table["id"] = name
     return None
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.regions import CellNumbering, cells_named
 from fabkit.model.set_file import choice_name
 from fabkit.studio.things import Document, as_list, as_table, tables
 
 #: Keys of a challenge that draws its own region, with its own places.
 _REGIONS = {"outline", "rows", "frame"}
+#: Keys of what is placed on a board.
+_PLACED = {"cells", "minus", "outline", "frame"}
 
 Image = Callable[[Point], Point]
 
@@ -61,88 +64,60 @@ def move_cells(
     default = next((table.get("id") for table in boards if not table.get("optional")), None)
 
     def moved(item: Any) -> Any:
-        return _moved(item, before, after, image)
+        """Return what names the same cell; a label, which its cell keeps, is that already."""
+        part = list[int]()
+        if type(item) is int and 0 <= item < len(before.places):
+            place = before.places[item]
+        elif isinstance(item, list) and len(item) in (2, 3) and {*map(type, item)} == {int}:
+            place, part = (item[0] + before.origin[0], item[1] + before.origin[1]), item[2:]
+        else:
+            return item
+        cells = lattice.cells_at(*place)
+        if part and not 0 <= part[0] < len(cells):
+            return item
+        row, column, index = lattice.address(image(cells[part[0] if part else 0]))
+        if type(item) is int and (row, column) in after.places:
+            return after.places.index((row, column))
+        named = [row - after.origin[0], column - after.origin[1]]
+        return [*named, index] if part else named
 
-    def moved_points(value: Any, unit: int) -> Any:
-        """Move corners in grid units, or points of the frame, in lists of any depth."""
-        if not isinstance(value, list) or not value:
+    def moved_value(key: str, value: Any) -> Any:
+        if not isinstance(value, list):
             return value
-        if isinstance(value[0], list):
-            return [moved_points(part, unit) for part in value]
-        with suppress(TypeError, ValueError, OverflowError):
-            x, y = (int(coordinate * unit) for coordinate in value)
-            return [_quotient(coordinate, unit) for coordinate in image((x, y))]
-        return value
+        if key in ("cells", "minus"):
+            return [*map(moved, value)]
+        return _moved_points(value, lattice.per_unit if key == "outline" else 1, image)
 
-    readings: dict[str, Callable[[Any], Any]] = {
-        "cells": lambda items: [*map(moved, items)],
-        "outline": lambda value: moved_points(value, lattice.per_unit),
-        "frame": lambda value: moved_points(value, 1),
-    }
-    readings["minus"] = readings["cells"]
+    def on_board(kind: str) -> list[Document]:
+        rows = tables(document, kind)
+        return [r for r in rows if r.get("board", default) == board and not r.keys() & _REGIONS]
 
-    def move(table: Document, *keys: str) -> None:
-        table.update({key: readings[key](table[key]) for key in keys if as_list(table.get(key))})
-
-    def move_all(table: Document, key: str) -> None:
-        for part in tables(table, key):
-            move(part, "cells", "outline", "frame")
-
-    for table in tables(document, "challenge"):
-        if table.get("board", default) == board and not table.keys() & _REGIONS:
-            move(table, "cells", "minus")
-            move_all(table, "clue")
-            move_all(table, "given")
-            solution = as_table(as_table(table.get("result")).get("solution"))
-            for name, cells in solution.items():
-                key = "outline" if lattice.writes_outlines else "cells"
-                solution[name] = readings[key](cells) if isinstance(cells, list) else cells
-    for table in tables(document, "family"):
-        if table.get("board", default) != board:
-            continue
+    for challenge in on_board("challenge"):
+        for table in (challenge, *tables(challenge, "clue", "given")):
+            table |= {key: moved_value(key, table[key]) for key in table.keys() & _PLACED}
+        solution = as_table(as_table(challenge.get("result")).get("solution"))
+        key = "outline" if lattice.writes_outlines else "cells"
+        solution |= {name: moved_value(key, cells) for name, cells in solution.items()}
+    for family in on_board("family"):
         names = dict[str, str]()
-        for index, group in enumerate(as_list(table.get("groups"))):
-            for item in as_list(group):
+        for group in filter(as_list, as_list(family.get("groups"))):
+            for item in group:
                 with suppress(ValueError):
                     names[_name(item, before)] = _name(moved(item), after)
-            table["groups"][index] = [*map(moved, group)] if isinstance(group, list) else group
-        if "without" in table:
-            table["without"] = [
-                "-".join(names.get(part, part) for part in str(name).split("-"))
-                for name in as_list(table["without"])
-            ]
+            group[:] = map(moved, group)
+        for index, name in enumerate(excluded := as_list(family.get("without"))):
+            excluded[index] = "-".join(names.get(part, part) for part in str(name).split("-"))
 
 
-def _moved(item: Any, before: CellNumbering, after: CellNumbering, image: Image) -> Any:
-    """Return what names the same cell on the board that is drawn anew."""
-    lattice = before.lattice
-    is_number = type(item) is int
-    place: list[int] = item
-    if is_number and 0 <= item < len(before.places):
-        place = [at - start for at, start in zip(before.places[item], before.origin, strict=True)]
-    elif not is_address(item):
-        return item  # a label, which its cell keeps
-    (row, column), part = (
-        (at + start for at, start in zip(place, before.origin, strict=False)),
-        place[2:],
-    )
-    cells: tuple[Cell, ...] = lattice.cells_at(row, column)
-    if part and not 0 <= part[0] < len(cells):
-        return item
-    *target, index = lattice.address(image(cells[part[0] if part else 0]))
-    if is_number and tuple(target) in after.places:
-        return after.places.index((target[0], target[1]))
-    named = [at - start for at, start in zip(target, after.origin, strict=True)]
-    return [*named, index] if part else named
-
-
-def is_address(value: object) -> bool:
-    """Return whether a value of a file names a cell by its row and column."""
-    return (
-        isinstance(value, list)
-        and len(value) in (2, 3)
-        and all(type(part) is int for part in value)
-    )
+def _moved_points(value: Any, unit: int, image: Image) -> Any:
+    """Move points of the frame, or corners in grid units of so many, in lists of any depth."""
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return [_moved_points(part, unit, image) for part in value]
+    with suppress(TypeError, ValueError, OverflowError):
+        x, y = (int(coordinate * unit) for coordinate in value)
+        moved = image((x, y))
+        return [at // unit if at % unit == 0 else at / unit for at in moved]
+    return value
 
 
 def _name(item: Any, numbering: CellNumbering) -> str:
@@ -150,17 +125,16 @@ def _name(item: Any, numbering: CellNumbering) -> str:
     return choice_name(item, numbering, cells_named(item, numbering.lattice, numbering))
 
 
-def _quotient(value: int, unit: int) -> float:
-    return value // unit if value % unit == 0 else value / unit
-
-
 def movement(lattice: Lattice, moves: Mapping[Cell, Cell]) -> Image:
     """Return the movement of the lattice that takes cells to others; without cells, none."""
     for symmetry in lattice.symmetries if moves else ():
-        steps = {
-            (to[0] - at[0], to[1] - at[1]) for to, at in ((moves[c], symmetry(c)) for c in moves)
-        }
+        images = ((symmetry(cell), target) for cell, target in moves.items())
+        steps = {(to[0] - at[0], to[1] - at[1]) for at, to in images}
         if len(steps) == 1:
-            ((dx, dy),) = steps
-            return lambda point, s=symmetry: (s(point)[0] + dx, s(point)[1] + dy)  # type: ignore[misc]
+            return partial(_turned, symmetry, steps.pop())
     return lambda point: point
+
+
+def _turned(symmetry: Symmetry, step: Point, point: Point) -> Point:
+    x, y = symmetry(point)
+    return x + step[0], y + step[1]

@@ -31,6 +31,8 @@ DRAWN_BY = ("outline", "cells", "rows", "svg", "balls", "size")
 #: Ids and marks that are proposed.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+#: How many letters that a cut board does not use can be painted; the browser offers them one by one.
+_UNUSED = 4
 _LISTS: tuple[Literal["piece"], Literal["board"]] = ("piece", "board")
 
 Document = dict[str, Any]
@@ -167,22 +169,23 @@ class Drawings:
         )
         labels = {cell: label.text for label in names for cell in label.cells}
         numbering = replace(numbering, labels=names)
-        clues: Clues | None = []
+        clues: Clues = []
+        is_read = True
         try:
             for clue in tables(table, "clue"):
                 what = dict(clue)
                 named = [cells_named(item, lattice, numbering) for item in what.pop("cells")]
                 clues.append((set[Cell]().union(*named), what))
         except (KeyError, TypeError, ValueError):
-            clues = None
-        return labels if are_labels_read else None, clues
+            is_read = False
+        return labels if are_labels_read else None, clues if is_read else None
 
     def brushes(self, thing: Thing, cells: Mapping[Cell, str]) -> list[dict[str, str]]:
         """Return the letters that can be painted, and what they look like."""
         table = table_of(self.document, thing)
         if thing.kind == "cut":
             used = list(dict.fromkeys(cells.values()))
-            unused = [letter for letter in LETTERS if letter not in used][:1]
+            unused = [letter for letter in LETTERS if letter not in used][:_UNUSED]
             signs = {letter: letter for letter in [*sorted(used), *unused]}
             colours = as_table(table.get("colours"))
             start = len(as_list(self.document.get("piece")))

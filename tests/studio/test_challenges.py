@@ -234,9 +234,7 @@ def begin(page: Page) -> None:
 
 def stated(page: Page) -> list[str]:
     """The ids of the challenges in the set file that is open."""
-    ids: list[str] = page.evaluate(
-        "fabkitStudio.project.reading.challenges.map(({ id }) => id)"
-    )
+    ids: list[str] = page.evaluate("fabkitStudio.project.reading.challenges.map(({ id }) => id)")
     return ids
 
 

@@ -179,9 +179,7 @@ def draw_by_keyboard(sheet: Drawing) -> None:
     keyboard.press("Space")
     reach(sheet, "#studio-new .main")
     keyboard.press("Enter")
-    sheet.page.wait_for_function(
-        "() => fabkitStudio.project.reading.things[0]?.exists === false"
-    )
+    sheet.page.wait_for_function("() => fabkitStudio.project.reading.things[0]?.exists === false")
     reach(sheet, ".sheet")
     for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
         keyboard.press(str(number))
@@ -443,10 +441,6 @@ def test_any_actions_end_in_a_text_that_is_what_is_seen(
             button.click()
             table = document["cut"] if kind == "cut" else document[kind][int(index)]
             assert drawn_in_file(table, lattice) == shape(sheet.on_sheet(), lattice), button
-        answered = studio.call(
-            "read", project={"name": "my-puzzle.toml", "text": sheet.text}, document=document
-        )
-        assert answered["text"] == sheet.text
 
 
 def act(sheet: Drawing, rng: random.Random) -> None:
@@ -547,7 +541,9 @@ def test_a_click_at_once_after_typing_loses_nothing(
         area = sheet.page.locator("#studio-text")
         area.fill(BOARD.replace('"XXX"', '"XX."').replace("1 2 3", "1 2"))
         sheet.page.locator('[data-id="add-board"]').click()
-        sheet.page.wait_for_function("() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === 'board').length === 2")
+        sheet.page.wait_for_function(
+            "() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === 'board').length === 2"
+        )
         assert "# The second." in sheet.text
         assert sheet.document["board"][0]["labels"] == ["1 2", "4 5"]
         area.fill(sheet.text + "# the end\n")

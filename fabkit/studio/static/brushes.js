@@ -62,6 +62,14 @@ export class Brushes {
     replaceContent(this.element, "brush", () => this.toolsFor(thing));
   }
 
+  /** The letters to paint; those of a cut board are the ones on the sheet, and one more.
+   * @param {Thing} thing */
+  offered({ kind, brushes }) {
+    const used = new Set(this.sheet.painting.values());
+    const next = brushes.find(({ letter }) => !used.has(letter));
+    return kind === "cut" ? brushes.filter((b) => used.has(b.letter) || b === next) : brushes;
+  }
+
   /** The brushes, tools and fields for a thing.
    * @param {Thing} thing
    * @returns {HTMLElement[]} */
@@ -84,7 +92,7 @@ export class Brushes {
         this.stamp = taken;
         sheet.tool = tool;
       };
-    const paints = thing.brushes.map(({ letter }) => {
+    const paints = this.offered(thing).map(({ letter }) => {
       const { fill, ink, text } = this.drawings.look(thing, letter);
       const button = radio(
         `brush-${letter}`,

@@ -188,6 +188,7 @@ class DrawView {
   write() {
     const { drawn, moves } = this.sheet;
     const cells = drawn.map(([cell]) => cell);
+    this.brushes.show(this.thing);
     this.edit("draw", { cells, letters: drawn.map(([, letter]) => letter), moves });
   }
 
