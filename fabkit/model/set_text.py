@@ -65,15 +65,14 @@ def edit_text(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> 
     if _same(before, document):
         return text
     source = text.replace("\r\n", "\n")
+    line_end = "\r\n" if "\r\n" in text else "\n"
     blocks, tail = _scan(source)
-
-    def finished(edited: str) -> str:
-        edited = edited if source.startswith("\n") else edited.lstrip("\n")
-        return edited.replace("\n", "\r\n") if "\r\n" in text else edited
-
     try:
-        edited = finished(_edited(blocks, (), before, document) + tail)
-        return edited if _parses_to(edited, document, parse) else finished(tomli_w.dumps(document))
+        edited = _edited(blocks, (), before, document) + tail
+        edited = edited if source.startswith("\n") else edited.lstrip("\n")
+        edited = edited.replace("\n", line_end)
+        is_edited = _parses_to(edited, document, parse)
+        return edited if is_edited else tomli_w.dumps(document).replace("\n", line_end)
     except (TypeError, RecursionError):
         raise InputError.of("", "has null, which TOML has not, or is nested too deeply") from None
 

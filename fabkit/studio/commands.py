@@ -139,31 +139,27 @@ def draw(
     return {"step": start}
 
 
-def stamp_label(thing: Thing, step: _Point, cell: _Point, word: _Word, *, edit: Edit) -> None:
-    """Put a text on the place of a cell of a board, or take it away if it stands there."""
+def stamp(
+    thing: Thing, step: _Point, cell: _Point, stamped: _Word | dict[str, str], *, edit: Edit
+) -> None:
+    """Put a text on the place of a cell of a board, or what must cover it; take away what is there."""
     lattice, drawn, cell = edit.before.lattice, edit.before.drawn(thing), _less(cell, step)
-    labels, _ = edit.before.details(thing, drawn)
-    if labels is not None and cell in drawn:
-        text = word if word not in (".", labels.get(cell)) else ""
+    labels, clues = edit.before.details(thing, drawn)
+    if cell not in drawn:
+        return
+    if isinstance(stamped, str) and labels is not None:
+        text = stamped if stamped not in (".", labels.get(cell)) else ""
         labels |= dict.fromkeys(lattice.cells_at(*lattice.row_col(cell)), text)
         _write_details(lattice, edit.table_of(thing), drawn, labels, None)
-
-
-def stamp_clue(
-    thing: Thing, step: _Point, cell: _Point, covers: dict[str, str], *, edit: Edit
-) -> None:
-    """Say what must cover a cell of a board, or no longer if it is said already."""
-    drawn, cell = edit.before.drawn(thing), _less(cell, step)
-    _, clues = edit.before.details(thing, drawn)
-    if clues is None or cell not in drawn:
-        return
-    is_new = bool(covers) and not any(cell in cells for cells, what in clues if what == covers)
-    for cells, _ in clues:
-        cells.discard(cell)
-    if is_new:
-        clues.append((set(), covers))
-        next(cells for cells, what in clues if what == covers).add(cell)
-    _write_details(edit.before.lattice, edit.table_of(thing), drawn, None, clues)
+    elif isinstance(stamped, dict) and stamped and clues is not None:
+        alike = next((cells for cells, what in clues if what == stamped), set[Cell]())
+        is_new = cell not in alike
+        for cells, _ in clues:
+            cells.discard(cell)
+        if is_new:
+            clues += [] if alike else [(alike, stamped)]
+            alike.add(cell)
+        _write_details(lattice, edit.table_of(thing), drawn, None, clues)
 
 
 def _write_details(
@@ -319,8 +315,7 @@ def keep_challenge(name: str, table: Document | None = None, *, edit: Edit) -> N
 #: The commands by name.
 COMMANDS: dict[str, Callable[..., _Outcome]] = {
     "draw": draw,
-    "label": stamp_label,
-    "clue": stamp_clue,
+    "stamp": stamp,
     "rename": rename,
     "set": set_field,
     "add": add,

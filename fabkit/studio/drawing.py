@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Time limit for the level of a challenge, in seconds.
 _RATING_S = 5.0
+#: Fields of pieces, boards, challenges and clues on which no solution depends.
+_SHOWN = {"title", "answer", "label", "labels", "colour", "tone", "tones", "optional"}
 
 
 def drawings_of(project: Project) -> Drawings:
@@ -75,11 +77,11 @@ def read_project(project: Project) -> dict[str, Any]:
         faults += error.errors
     answer["faults"] = [
         {
-            "key": detail.key,
-            "message": detail.message,
-            "line": line_of(project.text, str(detail), parsed),
+            "key": fault.key,
+            "message": fault.message,
+            "line": line_of(project.text, str(fault), parsed),
         }
-        for detail in faults
+        for fault in faults
     ]
     return answer
 
@@ -90,36 +92,28 @@ def questions(puzzle: PuzzleSet) -> dict[str, str]:
     asked: dict[str, Any] = {board.id: puzzle.whole_board(board) for board in puzzle.boards}
     asked |= {challenge.id: challenge for challenge in puzzle.challenges}
     asked |= {f"family {family.id}": family for family in puzzle.families}
-    pieces = {
-        piece.id: [piece.id, _plain(piece.forms), piece.marks, piece.back]
-        for piece in puzzle.pieces
-    }
+    pieces = {piece.id: _plain(piece) for piece in puzzle.pieces}
+    # What colours are does not matter, but which pieces have the same.
+    named = {piece.colour: piece.id for piece in puzzle.pieces}
     keys = {}
     for name, challenge in asked.items():
-        board = None if isinstance(challenge, Challenge) else challenge.board
-        clues = (board or challenge).clues
-        # What colours are does not matter, but which pieces have the same.
-        colours = {
-            piece.colour: piece.id for piece in puzzle.pieces if any(c.colour for c in clues)
-        }
-        clues = tuple(replace(clue, colour=colours.get(clue.colour, "")) for clue in clues)
-        shown = {"id": "", "title": ""}
-        if board:
-            stated = replace(challenge, **shown, board=replace(board, labels=(), clues=clues))
-        else:
-            stated = replace(challenge, **shown, answer="", clues=clues)
-        used = [(pieces[p.id], colours.get(p.colour)) for p in puzzle.select(challenge.pieces)]
-        keys[name] = json_sha256(_plain([puzzle.lattice.name, stated, used]))
+        clues = challenge.clues if isinstance(challenge, Challenge) else challenge.board.clues
+        used = puzzle.select(challenge.pieces)
+        has_colours = any(clue.colour for clue in clues)
+        colours = [named.get(part.colour) for part in (*clues, *used) if has_colours]
+        parts = [_plain(challenge), [pieces[piece.id] for piece in used], colours]
+        keys[name] = json_sha256([puzzle.lattice.name, *parts])
     return keys
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as lists for JSON, equal for equal values."""
+    """Return what solutions depend on as lists for JSON, equal for equal values."""
     if is_dataclass(value):
-        return [_plain(getattr(value, part.name)) for part in fields(value)]
+        parts = [part.name for part in fields(value) if part.name not in _SHOWN]
+        return [_plain(getattr(value, name)) for name in parts]
     if isinstance(value, frozenset):
         return sorted(map(_plain, value))
-    return [*map(_plain, value)] if isinstance(value, tuple | list) else value
+    return [*map(_plain, value)] if isinstance(value, tuple) else value
 
 
 def solve(

@@ -57,11 +57,6 @@ class Project:
 
     @cached_property
     def _puzzle(self) -> PuzzleSet | InputError:
-        """The set, or its error."""
-        try:
-            parsed(self.text)
-        except InputError as error:
-            return InputError(self.name, error.errors)
         # SVG files that it names may change meanwhile.
         read = set_or_error.__wrapped__ if "svg" in self.text else set_or_error
         return read(self.name, self.text, self.folder)
@@ -109,7 +104,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 @lru_cache(_KEPT)
 def set_or_error(name: str, text: str, folder: Path) -> PuzzleSet | InputError:
-    """Return the set of a text that is TOML, or its error, which is kept as well."""
+    """Return the set of a text, or its error."""
     from fabkit.model.set_file import read_set
 
     is_shipped = Path(name).stem in shipped_names() and not (folder / name).exists()
@@ -117,7 +112,7 @@ def set_or_error(name: str, text: str, folder: Path) -> PuzzleSet | InputError:
     try:
         return read_set(path, name, text, parsed(text))
     except InputError as error:
-        return error
+        return InputError(name, error.errors, error.omitted)
 
 
 def call_checked(function: Callable[..., Any], arguments: Mapping[str, Any], **given: Any) -> Any:

@@ -97,9 +97,9 @@ class File:
 
     def do(self, command: str, **arguments: Any) -> dict[str, Any]:
         """Edit the file; return the outcome."""
-        if command in ("draw", "label", "clue", "rename", "set", "remove"):
+        if command in ("draw", "stamp", "rename", "set", "remove"):
             arguments = {"thing": self.thing, **arguments}
-        if command in ("draw", "label", "clue"):
+        if command in ("draw", "stamp"):
             arguments = {"step": self.step, **arguments}
         answer = edit(self.project, command, arguments)
         self.project = replace(self.project, text=answer.get("text", self.project.text))
@@ -295,10 +295,10 @@ def test_names_follow_their_piece_and_board() -> None:
 def test_texts_and_clues_are_stamped_and_taken_away() -> None:
     file = File(SQUARE + BOARD)
     for word in ("Z", "9", "9"):
-        file.do("label", cell=at("square", 1, 0), word=word)
+        file.do("stamp", cell=at("square", 1, 0), stamped=word)
     for row, column in [(0, 0), (1, 0), (0, 0)]:
-        file.do("clue", cell=at("square", row, column), covers={"piece": "A"})
-    file.do("clue", cell=at("square", 1, 1), covers={"mark": "o"})
+        file.do("stamp", cell=at("square", row, column), stamped={"piece": "A"})
+    file.do("stamp", cell=at("square", 1, 1), stamped={"mark": "o"})
     (board,) = file.document["board"]
     assert board["labels"] == ["1 2 3", ". 5"]
     assert board["clue"] == [{"cells": [[1, 0]], "piece": "A"}, {"cells": [[1, 1]], "mark": "o"}]

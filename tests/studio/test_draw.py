@@ -511,15 +511,6 @@ def test_texts_and_clues_move_with_their_board(chromium: Browser, studio: Runnin
         assert drawn["clue"] == [{"cells": [[1, 0]], "piece": "A"}]
 
 
-def test_an_error_elsewhere_takes_nothing_away(chromium: Browser, studio: RunningStudio) -> None:
-    with board(chromium, studio, BOARD.replace('rows = ["XX"]', 'rows = ["X?"]')) as sheet:
-        sheet.page.locator('[data-brush="brush-X"]').click()
-        sheet.stroke((1, 2))
-        (drawn,) = sheet.document["board"]
-        assert drawn["labels"] == ["1 2 3", "4 5 ."]
-        assert drawn["clue"] == [{"cells": [[1, 1]], "piece": "A"}]
-
-
 def test_what_was_undone_does_not_come_back(chromium: Browser, studio: RunningStudio) -> None:
     with board(chromium, studio) as sheet:
         sheet.page.locator('[data-brush="label"]').click()

@@ -14,8 +14,7 @@ def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
     """Return the ``pieces``, ``boards`` and ids of ``challenges`` of a set, its ``families`` with what
     the names of their members consist of, and the ``area`` of its pieces.
 
-    Cells are frame points of the lattice in flat lists. Areas are in units of area: squares, hexagons,
-    triangles.
+    Areas are in units of area: squares, hexagons, triangles.
     """
     board = default_board(puzzle.boards)
     return {
@@ -26,14 +25,12 @@ def draw_data(puzzle: PuzzleSet) -> dict[str, Any]:
                 "label": piece.label,
                 "colour": piece.colour,
                 "ink": ink_on(piece.colour),
-                "cells": flat_list(sorted(piece.forms[0].cells)),
             }
             for piece in puzzle.pieces
         ],
         "boards": [
             {
                 "id": drawn.id,
-                "cells": flat_list(sorted(drawn.cells)),
                 "area": len(drawn.cells) / puzzle.lattice.cells_per_unit,
                 "open": drawn.open_count / puzzle.lattice.cells_per_unit,
                 "default": drawn is board,

@@ -199,8 +199,8 @@ class DrawView {
     if (!cursor || !brushes.stamp || !sheet.painting.has(cursor.key)) return;
     const { cell } = cursor;
     const value = brushes.values[brushes.stamp];
-    if (brushes.stamp === "clue") this.edit("clue", { cell, covers: JSON.parse(value || "{}") });
-    else this.edit("label", { cell, word: value });
+    const stamped = brushes.stamp === "clue" ? JSON.parse(value || "{}") : value;
+    this.edit("stamp", { cell, stamped });
     if (value && this.labels.get(cursor.key) !== value) brushes.countUp();
   }
 
