@@ -543,13 +543,18 @@ def test_a_click_at_once_after_typing_loses_nothing(
         assert (studio.folder / "mine.toml").read_text().endswith("# the end\n")
 
 
-def test_an_undo_at_once_keeps_comments(chromium: Browser, studio: RunningStudio) -> None:
+def test_an_undo_at_once_keeps_comments_and_profile(
+    chromium: Browser, studio: RunningStudio
+) -> None:
     with board(chromium, studio) as sheet:
         sheet.page.evaluate(
             """() => { const remove = document.querySelector('[data-id="remove-piece-0"]');
-              remove.click(); document.querySelector('[data-do=undo]').click(); }"""
+              remove.click(); fabkitStudio.project.changeProfile({ settings: { thickness: "4 mm" } });
+              document.querySelector('[data-do=undo]').click(); }"""
         )
         assert sheet.text == BOARD
+        settings = sheet.page.evaluate("fabkitStudio.project.state.settings")
+        assert settings == {"thickness": "4 mm"}
 
 
 def test_a_carried_shape_is_not_erased(chromium: Browser, studio: RunningStudio) -> None:

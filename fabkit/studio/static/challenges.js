@@ -628,11 +628,10 @@ class ChallengesView {
    * @param {Card} card */
   async remove(card) {
     const { studio } = this;
-    this.removed.add(card.id);
     this.listings.tried.delete(card.id);
-    const dropping = this.isKept(card) && this.keep(card, false);
+    if (this.isKept(card)) await this.keep(card, false);
+    this.removed.add(card.id);
     this.list();
-    await dropping;
     studio.announce(studio.text("chall_removed", { title: this.titleOf(card) }));
   }
 
