@@ -63,7 +63,7 @@ export class Project extends EventTarget {
     return !this._waiting;
   }
   get isTextSaved() {
-    return this.isRead && this.text === this.savedText && this.name === this.savedName;
+    return this.text === this.savedText && this.name === this.savedName;
   }
   get isProfileSaved() {
     return profileKey(this.state) === this.savedProfile;
@@ -98,6 +98,11 @@ export class Project extends EventTarget {
       this._waiting -= 1;
       this._fire();
     }
+  }
+
+  /** Waits for all that was asked for. */
+  whenRead() {
+    return this._inTurn(() => {});
   }
 
   /** Replaces everything by a file.

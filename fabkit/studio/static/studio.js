@@ -74,6 +74,7 @@ export class Studio {
       new: () => this.find("new").showModal(),
       save: async () => {
         /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
+        await project.whenRead();
         const isInFile =
           project.savedDigest || start.shipped.includes(project.name.replace(/\.toml$/, ""));
         const names = [];
@@ -123,7 +124,7 @@ export class Studio {
       });
     });
     window.addEventListener("beforeunload", (event) => {
-      if (!project.isSaved) event.preventDefault();
+      if (!(project.isSaved && project.isRead)) event.preventDefault();
     });
     project.addEventListener("change", () => this.update());
     document.addEventListener("fabkit:language", () => {
@@ -173,6 +174,7 @@ export class Studio {
   /** Opens a file in place of the present one, once changes of that are given up.
    * @param {() => Promise<any>} file */
   async open(file) {
+    await this.project.whenRead();
     const choice = this.project.isSaved
       ? "leave"
       : await play.ask(this.text("ask_leave"), [
