@@ -134,9 +134,11 @@ def _read_shipped_sets_once() -> None:
     read_set = set_file.read_set
     sets: dict[tuple[Path, str | None], Any] = {}
 
-    def read_set_once(path: Path, source: str | None = None, text: str | None = None) -> Any:
+    def read_set_once(
+        path: Path, source: str | None = None, text: str | None = None, document: Any = None
+    ) -> Any:
         if path.parent != shipped_folder() or text is not None:
-            return read_set(path, source, text)
+            return read_set(path, source, text, document)
         if (path, source) not in sets:
             sets[path, source] = read_set(path, source)
         return sets[path, source]

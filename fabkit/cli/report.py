@@ -37,7 +37,7 @@ class Report:
             if self.json:
                 to_stderr(text)
             else:
-                print(escape(text))
+                print(escape(text), flush=True)
 
     def detail(self, *texts: str) -> None:
         """Print lines with ``-v`` only."""
@@ -52,7 +52,7 @@ class Report:
     def document(self, **fields: Any) -> None:
         """Print the JSON document with ``--json``."""
         if self.json:
-            print(json_text(fields), end="")
+            print(json_text(fields), end="", flush=True)
 
     def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
         """Print aligned columns, numbers to the right; not with ``--json``."""

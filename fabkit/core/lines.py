@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +16,7 @@ from fabkit.core.parsing import parse_toml
 #: A name, and the index of its table in a list; None for a table that is in no list.
 Step = tuple[str, int | None]
 TablePath = tuple[Step, ...]
+Document = Mapping[str, Any]
 
 #: A token of valid TOML: a string, a comment, a sign, or what stands between them.
 TOKEN = re.compile(
@@ -90,31 +91,33 @@ def _names(table: Any) -> tuple[str, ...]:
 
 
 @contextmanager
-def located(text: str, source: str) -> Iterator[None]:
-    """Add to errors in a source their lines in its text."""
+def located(text: str, source: str, document: Document | None = None) -> Iterator[None]:
+    """Add to errors in a source their lines in its text; see `lines_of`."""
     try:
         yield
     except InputError as error:
         if error.source != source:
             raise
-        lines = lines_of(text, [str(detail) for detail in error.errors])
+        lines = lines_of(text, [str(detail) for detail in error.errors], document)
         details = [
             replace(detail, line=line) for detail, line in zip(error.errors, lines, strict=True)
         ]
         raise InputError(source, details, error.omitted) from None
 
 
-def lines_of(text: str, errors: Sequence[str]) -> list[int]:
+def lines_of(text: str, errors: Sequence[str], document: Document | None = None) -> list[int]:
     """Return the lines of errors: where the parser stopped, or of the innermost table or key that they name.
 
-    An error that names none, or is not in TOML, has line 0.
+    An error that names none, or is not in TOML, has line 0. The document is what the text parses to,
+    if it has been parsed.
     """
     if len(errors) == 1 and (position := _POSITION.search(errors[0])):
         return [int(position[1] or text.rstrip().count("\n") + 1)]
-    try:
-        document = parse_toml(text, "")
-    except InputError:
-        return [0] * len(errors)
+    if document is None:
+        try:
+            document = parse_toml(text, "")
+        except InputError:
+            return [0] * len(errors)
     starts: dict[tuple[str | int, ...], int] = {}
     for path, start in _paths(text + "\n"):
         for depth in range(1, len(path) + 1):

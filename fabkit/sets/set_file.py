@@ -38,12 +38,18 @@ from fabkit.sets.svg import SvgFolder
 _PROFILE = "profile"
 
 
-def read_set(path: Path, source: str | None = None, text: str | None = None) -> PuzzleSet:
+def read_set(
+    path: Path,
+    source: str | None = None,
+    text: str | None = None,
+    document: Mapping[str, Any] | None = None,
+) -> PuzzleSet:
     """Read a set file; the SVG files it names are beside it.
 
     Args:
         source: the file's name in messages; the path itself when None.
         text: read in place of the file's content; the file need not exist then.
+        document: what the text parses to, if it has been parsed.
 
     Raises:
         InputError: with every error in the file.
@@ -54,8 +60,8 @@ def read_set(path: Path, source: str | None = None, text: str | None = None) -> 
         text = read_text(path, name, "a TOML file")
     keys = [f"{_PROFILE}.{key}" for key in BY_KEY]
     renamed = {f"{_PROFILE}.{old}": new for old, new in RENAMED.items()}
-    with located(text, name):
-        document = parse_toml(text, name)
+    with located(text, name, document):
+        document = parse_toml(text, name) if document is None else document
         file = read_document(SetFile, document, errors, keys, renamed)
         if file:
             puzzle = _SetReader(file, document, errors, path.parent).read(text)

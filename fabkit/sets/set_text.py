@@ -10,8 +10,9 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import tomli_w
@@ -21,6 +22,8 @@ from fabkit.core.lines import TOKEN, Step, TablePath, statements
 from fabkit.core.parsing import parse_toml
 
 _Table = Mapping[str, Any]
+#: Parses a text, or remembers what it parses to; raises `InputError` like `parse_toml`.
+Parse = Callable[[str], Mapping[str, Any]]
 
 #: The longest line that is written, unless an item of a list is longer.
 _WIDTH = 100
@@ -32,7 +35,10 @@ _ROWS = ("rows", "back", "labels", "groups")
 _GAP = re.compile(r"(?:((?:[ \t]*#.*\n)*)([ \t]*\n(?:.*\n)*?))?((?:[ \t]*#.*\n)*)\Z")
 
 
-def edit_text(text: str, document: Mapping[str, Any]) -> str:
+_parse = partial(parse_toml, source="")
+
+
+def edit_text(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> str:
     """Return the text changed so that it parses to a document.
 
     Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
@@ -42,21 +48,22 @@ def edit_text(text: str, document: Mapping[str, Any]) -> str:
     Raises:
         InputError: when the text is not TOML, or the document has values that TOML cannot represent.
     """
-    before = parse_toml(text, "")
+    before = parse(text)
     if _same(before, document):
         return text
     source = text.replace("\r\n", "\n")
+    line_end = "\r\n" if "\r\n" in text else "\n"
     blocks, tail = _scan(source)
     try:
         edited = _edited(blocks, (), before, document) + tail
-        if not _parses_to(edited, document):
-            edited = tomli_w.dumps(document)
+        edited = edited if source.startswith("\n") else edited.lstrip("\n")
+        edited = edited.replace("\n", line_end)
+        is_edited = _parses_to(edited, document, parse)
+        return edited if is_edited else tomli_w.dumps(document).replace("\n", line_end)
     except (TypeError, RecursionError):
         raise InputError.of(
             "", "contains null, which TOML cannot represent, or is nested too deeply"
         ) from None
-    edited = edited if source.startswith("\n") else edited.lstrip("\n")
-    return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 
 
 @dataclass
@@ -107,10 +114,10 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
 
 
-def _parses_to(text: str, document: Mapping[str, Any]) -> bool:
+def _parses_to(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> bool:
     try:
-        return _same(tomllib.loads(text), document)
-    except tomllib.TOMLDecodeError:
+        return _same(parse(text), document)
+    except InputError:
         return False
 
 

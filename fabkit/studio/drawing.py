@@ -4,40 +4,57 @@ solutions."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import InputError
+from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.hashes import json_sha256
 from fabkit.core.lines import lines_of
-from fabkit.core.parsing import parse_toml
 from fabkit.core.progress import Progress
+from fabkit.model.puzzle import MOVES, Challenge, PuzzleSet
 from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
-from fabkit.sets.set_text import edit_text
-from fabkit.studio.project import Emit, Project
+from fabkit.studio.project import Emit, Project, parsed
+from fabkit.studio.things import Drawings, as_table, tables
 
 if TYPE_CHECKING:
     from fabkit.solve.encoding import EncodedChallenge
 
 #: Time limit for the level of a challenge, in seconds.
 _RATING_S = 5.0
+#: Fields of pieces, boards, challenges and clues on which no solution depends.
+_SHOWN = {"title", "answer", "label", "labels", "colour", "tone", "tones", "optional"}
 
 
-def read_project(project: Project, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def drawings_of(project: Project) -> Drawings:
+    """Return what a set file draws, whether it has errors or not.
+
+    Raises:
+        InputError: when it is not TOML.
+    """
+    document, puzzle = parsed(project.text), None
+    with suppress(InputError):
+        puzzle = project.puzzle
+    return Drawings(document, puzzle)
+
+
+def read_project(project: Project) -> dict[str, Any]:
     """Read a set file for the browser.
 
-    Args:
-        document: what the file is to contain instead; comments and order of the text are kept.
-
     Returns:
-        ``text``; ``document``, the parsed text, null if it is not TOML; ``faults``, each with its
-        ``key``, ``message`` and ``line``; and, without faults, the set's ``shapes``: see `draw_data`.
+        ``text``; ``faults``, each with its ``key``, ``message`` and ``line``; unless it is not TOML, its
+        ``lattice``, ``marks``, whether pieces may be turned over (``flips``), its ``things`` (see
+        `Drawings.document_of`), the tables of its ``challenges``, and ``rest``, which changes with
+        everything but those; and, without faults, the set's ``shapes`` (see `draw_data`) and `questions`.
     """
-    text = project.text if document is None else edit_text(project.text, document)
-    answer: dict[str, Any] = {"text": text, "document": None, "faults": []}
+    answer: dict[str, Any] = {"text": project.text, "faults": [], "things": [], "challenges": []}
+    faults: list[ErrorDetail] = []
     try:
-        document = parse_toml(text, project.name)
+        document = parsed(project.text)
         try:
+            rest = json_sha256({key: document[key] for key in document if key != "challenge"})
             json.dumps(document, allow_nan=False)
         except (TypeError, ValueError):
             message = (
@@ -45,15 +62,61 @@ def read_project(project: Project, document: Mapping[str, Any] | None = None) ->
                 "accepts these"
             )
             raise InputError.of(project.name, message) from None
-        answer["document"] = document
-        answer["shapes"] = draw_data(Project(project.name, text, project.folder).puzzle)
+        try:
+            puzzle = project.puzzle
+            answer |= {"shapes": draw_data(puzzle), "questions": questions(puzzle)}
+        except InputError as error:
+            faults += error.errors
+        drawings = drawings_of(project)
+        answer |= {
+            "lattice": drawings.lattice.name,
+            "marks": drawings.marks,
+            "flips": as_table(document.get("set")).get("moves") != MOVES[0],
+            "things": [drawings.document_of(thing, faults) for thing in drawings.things],
+            "challenges": tables(document, "challenge"),
+            "rest": rest,
+        }
     except InputError as error:
-        lines = lines_of(text, [str(detail) for detail in error.errors])
-        answer["faults"] = [
-            {"key": detail.key, "message": detail.message, "line": line or 1}
-            for detail, line in zip(error.errors, lines, strict=True)
-        ]
+        faults += error.errors
+    answer["faults"] = [
+        {
+            "key": fault.key,
+            "message": fault.message,
+            "line": fault.line or lines_of(project.text, [str(fault)])[0] or 1,
+        }
+        for fault in faults
+    ]
     return answer
+
+
+def questions(puzzle: PuzzleSet) -> dict[str, str]:
+    """Return a key for each board, challenge and family (``family ID``), which changes exactly if the
+    answer to it may: of a family, to one of its members."""
+    asked: dict[str, Any] = {board.id: puzzle.whole_board(board) for board in puzzle.boards}
+    asked |= {challenge.id: challenge for challenge in puzzle.challenges}
+    asked |= {f"family {family.id}": family for family in puzzle.families}
+    pieces = {piece.id: _plain(piece) for piece in puzzle.pieces}
+    # What colours are does not matter, but which pieces have the same.
+    named = {piece.colour: piece.id for piece in puzzle.pieces}
+    keys = {}
+    for name, challenge in asked.items():
+        clues = challenge.clues if isinstance(challenge, Challenge) else challenge.board.clues
+        used = puzzle.select(challenge.pieces)
+        has_colours = any(clue.colour for clue in clues)
+        colours = [named.get(part.colour) for part in (*clues, *used) if has_colours]
+        parts = [_plain(challenge), [pieces[piece.id] for piece in used], colours]
+        keys[name] = json_sha256([puzzle.lattice.name, *parts])
+    return keys
+
+
+def _plain(value: Any) -> Any:
+    """Return what solutions depend on as lists for JSON, equal for equal values."""
+    if is_dataclass(value):
+        parts = [part.name for part in fields(value) if part.name not in _SHOWN]
+        return [_plain(getattr(value, name)) for name in parts]
+    if isinstance(value, frozenset):
+        return sorted(map(_plain, value))
+    return [*map(_plain, value)] if isinstance(value, tuple) else value
 
 
 def solve(

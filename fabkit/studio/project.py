@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import ErrorDetail, InputError
+from fabkit.core.parsing import parse_toml
 from fabkit.profiles.profile_form import ProfileForm
 from fabkit.sets.library import shipped_folder, shipped_names
 
@@ -43,15 +44,21 @@ class Project:
     settings: Mapping[str, str] = field(default_factory=dict)
     room: Path = Path()
 
-    @cached_property
+    @property
     def puzzle(self) -> PuzzleSet:
         """The puzzle set.
 
         Raises:
             InputError: with every error in the text.
         """
+        if isinstance(self._puzzle, InputError):
+            raise self._puzzle.with_traceback(None)
+        return self._puzzle
+
+    @cached_property
+    def _puzzle(self) -> PuzzleSet | InputError:
         # SVG files that it names may change meanwhile.
-        read = _read.__wrapped__ if "svg" in self.text else _read
+        read = set_or_error.__wrapped__ if "svg" in self.text else set_or_error
         return read(self.name, self.text, self.folder)
 
     def challenge(self, name: str = "") -> Challenge:
@@ -90,11 +97,22 @@ class Project:
 
 
 @lru_cache(_KEPT)
-def _read(name: str, text: str, folder: Path) -> PuzzleSet:
+def parsed(text: str) -> dict[str, Any]:
+    """Return what a text parses to; see `parse_toml`."""
+    return parse_toml(text, "")
+
+
+@lru_cache(_KEPT)
+def set_or_error(name: str, text: str, folder: Path) -> PuzzleSet | InputError:
+    """Return the set of a text, or its error."""
     from fabkit.sets.set_file import read_set
 
     is_shipped = Path(name).stem in shipped_names() and not (folder / name).exists()
-    return read_set((shipped_folder() if is_shipped else folder) / name, name, text)
+    path = (shipped_folder() if is_shipped else folder) / name
+    try:
+        return read_set(path, name, text, parsed(text))
+    except InputError as error:
+        return InputError(name, error.errors, error.omitted)
 
 
 def call_checked(function: Callable[..., Any], arguments: Mapping[str, Any], **given: Any) -> Any:

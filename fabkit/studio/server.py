@@ -41,6 +41,7 @@ from fabkit.core.staging import (
     write_atomically,
 )
 from fabkit.profiles.profile_file import layer_names
+from fabkit.studio.commands import edit
 from fabkit.studio.drawing import read_project
 from fabkit.studio.files import MESHES, WorkingFolder, mesh_path, new_file
 from fabkit.studio.pages import MEDIA_TYPES, POLICY, start_document, studio_files
@@ -285,6 +286,7 @@ async def _document(request: Request) -> dict[str, Any]:
 #: The calls of the browser that are answered at once, in a thread.
 ANSWERS: dict[str, Callable[..., Any]] = {
     "read": read_project,
+    "edit": edit,
     "open": WorkingFolder.read,
     "save": WorkingFolder.save,
     "files": WorkingFolder.names,

@@ -161,11 +161,9 @@ declare namespace Fabkit {
     label: string;
     colour: string;
     ink: string;
-    cells: Flat;
   }
   interface DrawnBoard {
     id: string;
-    cells: Flat;
     area: number;
     open: number;
     default: boolean;

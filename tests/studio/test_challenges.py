@@ -234,9 +234,7 @@ def begin(page: Page) -> None:
 
 def stated(page: Page) -> list[str]:
     """The ids of the challenges in the set file that is open."""
-    ids: list[str] = page.evaluate(
-        "fabkitStudio.project.document.challenge?.map(({ id }) => id) ?? []"
-    )
+    ids: list[str] = page.evaluate("fabkitStudio.project.reading.challenges.map(({ id }) => id)")
     return ids
 
 
@@ -284,17 +282,17 @@ def test_challenges_are_generated_chosen_and_played(
         ids = cards.locator("h3").all_text_contents()
         for name in ids[:3]:
             page.get_by_label(f"In the set: {name}").check()
-        until(page, "fabkitStudio.project.document.challenge?.length === 3")
+        until(page, "fabkitStudio.project.reading.challenges.length === 3")
         assert stated(page) == ids[:3]
         page.get_by_role("button", name=f"Remove: {ids[1]}").click()
         until(page, "document.querySelectorAll('.chall-card').length === 4")
-        until(page, "fabkitStudio.project.document.challenge.length === 2")
+        until(page, "fabkitStudio.project.reading.challenges.length === 2")
         assert cards.locator("h3").all_text_contents() == [ids[0], *ids[2:]]
         page.evaluate("fabkitStudio.project.undo()")
         page.get_by_label(f"In the set: {ids[1]}").wait_for()
         page.get_by_label(f"In the set: {ids[1]}").focus()
         page.keyboard.press("Space")
-        until(page, "fabkitStudio.project.document.challenge.length === 2")
+        until(page, "fabkitStudio.project.reading.challenges.length === 2")
         assert page.evaluate("document.activeElement.ariaLabel") == f"In the set: {ids[1]}"
         assert violations(page) == []
 
@@ -311,7 +309,7 @@ def test_challenges_are_generated_chosen_and_played(
         # A page of a changed set has the same challenge open.
         page.locator("#tab-challenges").click()
         page.get_by_label(f"In the set: {ids[1]}").check()
-        until(page, "fabkitStudio.project.document.challenge.length === 3")
+        until(page, "fabkitStudio.project.reading.challenges.length === 3")
         page.locator("#tab-play").click()
         until(
             page, f"document.querySelector('iframe').contentWindow.location.href !== '{inner.url}'"
@@ -319,7 +317,7 @@ def test_challenges_are_generated_chosen_and_played(
         frame.locator("#play-board.solved").wait_for()
         assert inner.evaluate("fabkitPlay.page.entry.id") == ids[3]
         page.evaluate("fabkitStudio.project.undo()")
-        until(page, "fabkitStudio.project.document.challenge.length === 2")
+        until(page, "fabkitStudio.project.reading.challenges.length === 2")
         kept = stated(page)
         page.locator("[data-do=save]").click()
         until(page, "fabkitStudio.project.isSaved")

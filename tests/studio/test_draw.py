@@ -90,6 +90,7 @@ class Drawing:
 
     def stroke(self, *places: tuple[int, ...]) -> None:
         """Draw over some cells with the pointer."""
+        self.settle()  # brushes and errors may take room above the sheet
         selectors = [f'.sheet-cell[data-cell="{",".join(map(str, place))}"]' for place in places]
         self.page.locator(selectors[0]).wait_for()
         self.draw_over([middle for name in selectors for middle in self.middles(name)])
@@ -183,9 +184,7 @@ def draw_by_keyboard(sheet: Drawing) -> None:
     keyboard.press("Space")
     reach(sheet, "#studio-new .main")
     keyboard.press("Enter")
-    sheet.page.wait_for_function(
-        "() => fabkitStudio.project.document && !fabkitStudio.project.document.cut"
-    )
+    sheet.page.wait_for_function("() => fabkitStudio.project.reading.things[0]?.exists === false")
     reach(sheet, ".sheet")
     for number, (_, places) in enumerate(strokes(FIVE).items(), 1):
         keyboard.press(str(number))
@@ -433,10 +432,6 @@ def test_any_actions_end_in_a_text_that_is_what_is_seen(
             button.click()
             table = document["cut"] if kind == "cut" else document[kind][int(index)]
             assert drawn_in_file(table, lattice) == shape(sheet.on_sheet(), lattice), button
-        answered = studio.call(
-            "read", project={"name": "my-puzzle.toml", "text": sheet.text}, document=document
-        )
-        assert answered["text"] == sheet.text
 
 
 def act(sheet: Drawing, rng: random.Random) -> None:
@@ -507,15 +502,6 @@ def test_texts_and_clues_move_with_their_board(chromium: Browser, studio: Runnin
         assert drawn["clue"] == [{"cells": [[1, 0]], "piece": "A"}]
 
 
-def test_an_error_elsewhere_takes_nothing_away(chromium: Browser, studio: RunningStudio) -> None:
-    with board(chromium, studio, BOARD.replace('rows = ["XX"]', 'rows = ["X?"]')) as sheet:
-        sheet.page.locator('[data-brush="brush-X"]').click()
-        sheet.stroke((1, 2))
-        (drawn,) = sheet.document["board"]
-        assert drawn["labels"] == ["1 2 3", "4 5 ."]
-        assert drawn["clue"] == [{"cells": [[1, 1]], "piece": "A"}]
-
-
 def test_what_was_undone_does_not_come_back(chromium: Browser, studio: RunningStudio) -> None:
     with board(chromium, studio) as sheet:
         sheet.page.locator('[data-brush="label"]').click()
@@ -537,7 +523,9 @@ def test_a_click_at_once_after_typing_loses_nothing(
         area = sheet.page.locator("#studio-text")
         area.fill(BOARD.replace('"XXX"', '"XX."').replace("1 2 3", "1 2"))
         sheet.page.locator('[data-id="add-board"]').click()
-        sheet.page.wait_for_function("() => fabkitStudio.project.document?.board.length === 2")
+        sheet.page.wait_for_function(
+            "() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === 'board').length === 2"
+        )
         assert "# The second." in sheet.text
         assert sheet.document["board"][0]["labels"] == ["1 2", "4 5"]
         area.fill(sheet.text + "# the end\n")
@@ -546,13 +534,18 @@ def test_a_click_at_once_after_typing_loses_nothing(
         assert (studio.folder / "mine.toml").read_text().endswith("# the end\n")
 
 
-def test_an_undo_at_once_keeps_comments(chromium: Browser, studio: RunningStudio) -> None:
+def test_an_undo_at_once_keeps_comments_and_profile(
+    chromium: Browser, studio: RunningStudio
+) -> None:
     with board(chromium, studio) as sheet:
         sheet.page.evaluate(
             """() => { const remove = document.querySelector('[data-id="remove-piece-0"]');
-              remove.click(); document.querySelector('[data-do=undo]').click(); }"""
+              remove.click(); fabkitStudio.project.changeProfile({ settings: { thickness: "4 mm" } });
+              document.querySelector('[data-do=undo]').click(); }"""
         )
         assert sheet.text == BOARD
+        settings = sheet.page.evaluate("fabkitStudio.project.state.settings")
+        assert settings == {"thickness": "4 mm"}
 
 
 def test_a_carried_shape_is_not_erased(chromium: Browser, studio: RunningStudio) -> None:

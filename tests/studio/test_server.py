@@ -57,7 +57,7 @@ def test_every_shipped_set_is_read(studio: RunningStudio, name: str) -> None:
     answer = studio.call("read", project=studio.project(name))
     assert answer["faults"] == []
     assert answer["shapes"]["pieces"]
-    assert answer["document"]["set"]["name"] == name
+    assert all(thing["cells"] for thing in answer["things"])
 
 
 def test_errors_have_their_places(studio: RunningStudio) -> None:
@@ -67,14 +67,14 @@ def test_errors_have_their_places(studio: RunningStudio) -> None:
     assert [text.splitlines()[fault["line"] - 1][:4] for fault in faults] == ["rows", "size"]
 
 
-def test_a_document_becomes_text_and_keeps_comments(studio: RunningStudio) -> None:
-    text = "# mine\n" + CUT
-    document = studio.call("read", project={"name": "mine.toml", "text": text})["document"]
-    document["cut"]["rows"] = ["AAB", "ABB", "CCC"]
-    answer = studio.call("read", project={"name": "mine.toml", "text": text}, document=document)
-    assert answer["text"].startswith("# mine\n")
-    assert answer["document"] == document
-    assert [piece["id"] for piece in answer["shapes"]["pieces"]] == ["A", "B", "C"]
+def test_a_command_edits_the_text_and_keeps_comments(studio: RunningStudio) -> None:
+    project = {"name": "mine.toml", "text": "# mine\n" + CUT}
+    thing = {"kind": "cut", "index": 0}
+    colour = {"thing": thing, "key": "colour", "letter": "A", "value": "#112233"}
+    answer = studio.call("edit", project=project, command="set", arguments=colour)
+    assert answer["text"] == f'{project["text"]}colours = {{ A = "#112233" }}\n'
+    assert answer["shapes"]["pieces"][0]["colour"] == "#112233"
+    assert [thing["kind"] for thing in answer["things"]] == ["cut"]
 
 
 def test_solutions_are_counted_as_the_command_does(studio: RunningStudio) -> None:
@@ -315,7 +315,7 @@ def test_no_path_leads_out(studio: RunningStudio, path: str) -> None:
     ids=range(13),
 )
 def test_malformed_requests_have_one_message(studio: RunningStudio, body: bytes) -> None:
-    for name in ("read", "solve", "open", "save"):
+    for name in ("read", "edit", "solve", "open", "save"):
         _, _, answer = studio.request("POST", f"{studio.root}api/{name}", body)
         error = json.loads(answer.splitlines()[-1])["error"]
         assert error["text"]
@@ -507,7 +507,7 @@ def test_values_that_json_lacks_are_errors_of_the_file(studio: RunningStudio, va
     project = {"name": "mine.toml", "text": f"x = {value}\n{CUT}"}
     answer = studio.call("read", project=project)
     assert len(answer["faults"]) == 1
-    assert answer["document"] is None
+    assert answer["things"] == []
 
 
 @pytest.mark.parametrize("path", ["made/%00", "made/" + "a" * 5000, "made/meshes/x.html"])

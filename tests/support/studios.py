@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,7 +72,9 @@ def running(folder: Path, *arguments: str, browser: bool = False) -> Iterator[Ru
     """A studio whose working folder is the given one."""
     command = [sys.executable, "-m", "fabkit", "studio", "--json", *arguments]
     command += [] if browser else ["--no-browser"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONUNBUFFERED"}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdout=pipe, text=True, env=environment)
     try:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "}\n")

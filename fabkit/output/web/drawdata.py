@@ -16,12 +16,10 @@ class _DrawnPieceData(TypedDict):
     label: str
     colour: str
     ink: str
-    cells: Flat
 
 
 class _DrawnBoardData(TypedDict):
     id: str
-    cells: Flat
     area: float
     open: float
     default: bool
@@ -68,14 +66,12 @@ def draw_data(puzzle: PuzzleSet) -> ShapesData:
                 "label": piece.label,
                 "colour": piece.colour,
                 "ink": ink_on(piece.colour),
-                "cells": flat_list(sorted(piece.forms[0].cells)),
             }
             for piece in puzzle.pieces
         ],
         "boards": [
             {
                 "id": drawn.id,
-                "cells": flat_list(sorted(drawn.cells)),
                 "area": len(drawn.cells) / puzzle.lattice.cells_per_unit,
                 "open": drawn.open_count / puzzle.lattice.cells_per_unit,
                 "default": drawn is board,

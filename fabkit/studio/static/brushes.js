@@ -2,7 +2,7 @@
 // The brushes and tools above the sheet, beside the fields of what is drawn.
 
 import { replaceContent } from "./content.js";
-import { LETTERS, PLAIN, SIGNS } from "./drawings.js";
+import { PLAIN, SIGNS } from "./drawings.js";
 import { Fields, field } from "./fields.js";
 import { html } from "./play-draw.js";
 
@@ -13,12 +13,11 @@ import { html } from "./play-draw.js";
 
 export class Brushes {
   /** @param {Drawings} drawings
-   * @param {Sheet} sheet
-   * @param {(reason: string) => void} refuse */
-  constructor(drawings, sheet, refuse) {
+   * @param {Sheet} sheet */
+  constructor(drawings, sheet) {
     this.drawings = drawings;
     this.sheet = sheet;
-    this.fields = new Fields(drawings, refuse);
+    this.fields = new Fields(drawings);
     this.element = html("div", { className: "brushes", role: "radiogroup" });
     /** What is stamped on the cells of a board, rather than painted.
      * @type {Stamp | ""} */
@@ -36,7 +35,7 @@ export class Brushes {
   /** Paints with a letter, by default the first of a thing.
    * @param {Thing} thing
    * @param {string} [letter] */
-  use(thing, letter = this.drawings.letters(thing)[0]) {
+  use(thing, letter = thing.brushes[0]?.letter ?? "") {
     this.stamp = "";
     Object.assign(this.sheet, { tool: "paint", brush: letter });
   }
@@ -45,8 +44,8 @@ export class Brushes {
    * @param {Thing} thing */
   adapt(thing) {
     const { brush } = this.sheet;
-    const letters = this.drawings.letters(thing);
-    if (brush && !letters.includes(brush)) this.sheet.brush = letters[0];
+    const letters = thing.brushes.map(({ letter }) => letter);
+    if (brush && letters.length && !letters.includes(brush)) this.sheet.brush = letters[0];
   }
 
   /** Goes on after a text that was stamped: numbers count up. */
@@ -60,6 +59,14 @@ export class Brushes {
   show(thing) {
     this.element.ariaLabel = this.text("draw_brushes");
     replaceContent(this.element, "brush", () => this.toolsFor(thing));
+  }
+
+  /** The letters to paint; those of a cut board are the ones on the sheet, and one more.
+   * @param {Thing} thing */
+  offered({ kind, brushes }) {
+    const used = new Set(this.sheet.painting.values());
+    const next = brushes.find(({ letter }) => !used.has(letter));
+    return kind === "cut" ? brushes.filter((b) => used.has(b.letter) || b === next) : brushes;
   }
 
   /** The brushes, tools and fields for a thing.
@@ -84,7 +91,7 @@ export class Brushes {
         this.stamp = taken;
         sheet.tool = tool;
       };
-    const paints = this.drawings.letters(thing).map((letter) => {
+    const paints = this.offered(thing).map(({ letter }) => {
       const { fill, ink, text } = this.drawings.look(thing, letter);
       const button = radio(
         `brush-${letter}`,
@@ -216,15 +223,9 @@ export class Brushes {
    * @param {Thing} thing
    * @param {string} look */
   addMark(thing, look) {
-    const { marks } = this.drawings;
-    const letter = [...look, ...LETTERS].find((other) => !(other in marks) && other !== PLAIN);
-    if (!look || !letter) return;
-    this.use(thing, letter);
-    this.drawings.studio.attempt(() =>
-      this.drawings.project.change((file) => {
-        file.set.marks = { ...marks, [letter]: look };
-      }),
-    );
+    if (!look) return;
+    const take = (/** @type {{ letter: string }} */ { letter }) => this.use(thing, letter);
+    this.drawings.edit("mark", () => ({ look }), take);
   }
 
   /** Digits choose a brush.

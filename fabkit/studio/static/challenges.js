@@ -80,10 +80,7 @@ export const listingsOf = (studio) => (shared ??= new Listings(studio));
 /** The challenges in the set file.
  * @param {Studio} studio
  * @returns {Statement[]} */
-const statementsOf = ({ project }) => {
-  const tables = project.document?.challenge;
-  return Array.isArray(tables) ? tables : [];
-};
+const statementsOf = ({ project }) => project.reading.challenges;
 
 /** A document as text, whatever the order of its keys.
  * @param {unknown} document */
@@ -330,7 +327,7 @@ class ChallengesView {
     if (begun.length > 1) options.push(this.option("chall_of_all", { value: "of all" }));
     region.replaceChildren(...options);
     if (options.some(({ value }) => value === chosen)) region.value = String(chosen);
-    const marks = studio.project.document?.set?.marks;
+    const marks = Object.keys(studio.project.reading.marks ?? {}).length;
     /** @type {HTMLOptionElement} */ (kind.options[3]).hidden = !marks;
     this.labelProgress();
   }
@@ -347,8 +344,7 @@ class ChallengesView {
     this.say(isGood ? "" : studio.text("chall_faults"));
     this.grid.hidden = !isGood;
     if (!isGood) return;
-    const { challenge, ...rest } = project.document ?? {};
-    const restText = JSON.stringify([project.name, rest]);
+    const restText = JSON.stringify([project.name, project.reading.rest]);
     if (restText !== this.rest) {
       this.rest = restText;
       this.cards.clear();
@@ -618,13 +614,8 @@ class ChallengesView {
   async keep(card, isKept) {
     const { studio } = this;
     const { id } = card;
-    await studio.project.change((document) => {
-      const others = (document.challenge ?? []).filter(
-        (/** @type {Statement} */ other) => other.id !== id,
-      );
-      document.challenge = isKept ? [...others, card.statement] : others;
-      if (!document.challenge.length) delete document.challenge;
-    });
+    const kept = isKept ? { name: id, table: card.statement } : { name: id };
+    await studio.project.edit("challenge", () => kept);
     studio.announce(
       studio.text(isKept ? "chall_kept" : "chall_dropped", { title: this.titleOf(card) }),
     );
@@ -634,11 +625,10 @@ class ChallengesView {
    * @param {Card} card */
   async remove(card) {
     const { studio } = this;
-    this.removed.add(card.id);
     this.listings.tried.delete(card.id);
-    const dropping = this.isKept(card) && this.keep(card, false);
+    if (this.isKept(card)) await this.keep(card, false);
+    this.removed.add(card.id);
     this.list();
-    await dropping;
     studio.announce(studio.text("chall_removed", { title: this.titleOf(card) }));
   }
 

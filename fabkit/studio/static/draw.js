@@ -2,12 +2,10 @@
 // The view to draw: pieces, boards, or a board that is cut into its pieces; beside it what it comes to.
 
 import { Brushes } from "./brushes.js";
-import { Details } from "./details.js";
-import { CUT, DRAWN_BY, Drawings, isSameThing, PLAIN } from "./drawings.js";
-import { difference, movement, normalized, notation } from "./lattice.js";
+import { Drawings, drawnBy, isSamePlace, NOTHING, PLAIN, placeOf, SIGNS } from "./drawings.js";
+import { middle } from "./lattice.js";
 import { formatMessage, html, svg } from "./play-draw.js";
 import { key } from "./play-grid.js";
-import { movePlaces } from "./references.js";
 import { Sheet } from "./sheet.js";
 import { TextView } from "./text.js";
 import { ThingList } from "./things.js";
@@ -15,7 +13,7 @@ import { Verdict } from "./verdict.js";
 
 /** @typedef {import("./studio.js").Studio} Studio */
 /** @typedef {import("./lattice.js").Cell} Cell */
-/** @typedef {import("./drawings.js").Drawn} Drawn */
+/** @typedef {import("./drawings.js").Place} Place */
 /** @typedef {import("./drawings.js").Thing} Thing */
 
 /** @param {Studio} studio
@@ -33,10 +31,9 @@ class DrawView {
     );
     this.keys = html("p", { className: "quiet sheet-keys" });
     this.faults = html("ul", { className: "faults" });
-    this.drawings = new Drawings(studio);
-    this.details = new Details(this.drawings);
+    this.drawings = new Drawings(studio, (reason) => this.refuse(reason));
     this.sheet = new Sheet(this.element);
-    this.brushes = new Brushes(this.drawings, this.sheet, (reason) => this.refuse(reason));
+    this.brushes = new Brushes(this.drawings, this.sheet);
     this.list = new ThingList(this.drawings);
     this.verdict = new Verdict(studio);
     this.textView = new TextView(studio);
@@ -53,22 +50,28 @@ class DrawView {
       ),
       html("div", { className: "draw-side" }, this.verdict.element, this.textView.element),
     );
-    /** What is on the sheet. */
-    this.thing = CUT;
+    /** What is drawn, as it was last read. */
+    this.thing = NOTHING;
     /** Where what is drawn stands on the sheet, by how the file draws it: undoing puts it back there.
      * @type {Map<string, Cell>} */
     this.steps = new Map();
     /** How the file draws what is on the sheet. */
     this.shown = "";
-    /** What is being written to the file.
-     * @type {Drawn | null} */
-    this.written = null;
+    /** What that is.
+     * @type {Place} */
+    this.shownPlace = NOTHING;
+    /** Texts, and what must cover cells, by the keys of cells on the sheet.
+     * @type {Map<number, string>} */
+    this.labels = new Map();
+    /** @type {Map<number, any>} */
+    this.clues = new Map();
     /** Why a change was not made, the key of a message, and the state in which it was not. */
     this.refusal = "";
     this.refusedState = this.project.state;
     /** Which opening of a set is shown, to begin anew with the next. */
     this.opening = 0;
     this.sheet.addEventListener("painted", () => this.write());
+    this.sheet.addEventListener("cancelled", () => this.update());
     this.sheet.addEventListener("stamp", () => this.stamp());
     this.sheet.addEventListener("cursor", () => this.announceCursor());
     this.element.addEventListener("keydown", (event) => this.brushes.chooseByKey(event));
@@ -77,7 +80,7 @@ class DrawView {
       this.update();
     });
     this.list.addEventListener("add", (event) =>
-      this.begin(/** @type {CustomEvent} */ (event).detail),
+      this.begin(this.find(/** @type {CustomEvent} */ (event).detail)),
     );
     this.project.addEventListener("change", () => this.update());
     document.addEventListener("fabkit:language", () => this.update());
@@ -96,156 +99,131 @@ class DrawView {
     this.brushes.use(thing);
   }
 
+  /** A thing as it is read now.
+   * @param {Place} place
+   * @returns {Thing} */
+  find(place) {
+    return this.drawings.things.find((thing) => isSamePlace(thing, place)) ?? NOTHING;
+  }
+
   update() {
-    const {
-      project,
-      drawings: { things },
-    } = this;
-    if (this.opening !== project.opening && project.isRead) {
-      this.opening = project.opening;
-      this.steps.clear();
-      this.begin(things[0]);
-    }
-    if (project.document && !things.some((thing) => isSameThing(thing, this.thing))) {
-      this.begin(things.findLast(({ kind }) => kind === this.thing.kind) ?? things[0]);
-    }
-    this.sheet.isOff = !this.drawings.canPaint(this.thing);
-    this.element.classList.toggle("off", this.sheet.isOff);
+    const { project, drawings } = this;
+    const { things } = drawings;
+    if (this.sheet.isPainting) return; // nothing moves under the pointer
     // A text that is not TOML has no tables to draw.
-    if (project.document || !this.shown) this.load();
-    if (project.document) {
+    if (things.length) {
+      if (this.opening !== project.opening) {
+        this.opening = project.opening;
+        this.steps.clear();
+        this.textView.isTyped = false;
+        this.begin(things[0]);
+      }
+      if (things.some((thing) => isSamePlace(thing, this.thing)))
+        this.thing = this.find(this.thing);
+      else this.begin(things.findLast(({ kind }) => kind === this.thing.kind) ?? things[0]);
+      // What is being written is on the sheet, and not yet in the file.
+      if (project.isRead || !isSamePlace(this.thing, this.shownPlace)) this.load();
       this.list.show(this.thing);
       this.brushes.show(this.thing);
       this.element.ariaLabel = this.studio.text("draw_sheet", {
-        name: this.drawings.nameOf(this.thing),
+        name: drawings.nameOf(this.thing),
       });
       this.keys.textContent = this.studio.text("draw_keys");
-    }
+    } else if (!this.shown) this.load();
+    this.sheet.isOff = !(project.isToml && this.thing.canPaint);
+    this.element.classList.toggle("off", this.sheet.isOff);
     this.showFaults();
     this.verdict.update();
     this.textView.update();
   }
 
+  /** How the file draws a thing, as a text to compare.
+   * @param {Thing} thing */
+  signature({ kind, index, cells, letters, labels, clues }) {
+    return JSON.stringify([this.lattice.name, kind, index, cells, letters, labels, clues]);
+  }
+
+  /** How far what the file draws stands from there on the sheet.
+   * @param {Thing} thing
+   * @returns {Cell} */
+  stepOf(thing) {
+    return this.steps.get(this.signature(thing)) ?? [0, 0];
+  }
+
   /** Puts what the file draws onto the sheet, unless it is there. */
   load() {
     const { thing, drawings, sheet } = this;
-    if (this.written) this.remember(this.written);
-    const signature = drawings.signature(thing);
+    const signature = this.signature(thing);
     if (signature === this.shown) return sheet.draw();
     this.shown = signature;
-    const [dx, dy] = this.stepToSheet;
-    const onSheet = (/** @type {Cell} */ [x, y]) => /** @type {Cell} */ ([x + dx, y + dy]);
-    const drawn = drawings
-      .drawn(thing)
-      .map(([cell, letter]) => /** @type {const} */ ([onSheet(cell), letter]));
-    this.details.read(thing, onSheet);
+    this.shownPlace = placeOf(thing);
+    const drawn = this.onSheet(thing);
     sheet.isOneShape = thing.kind !== "cut";
-    sheet.takesPlace = (letter) => thing.kind === "piece" && letter !== PLAIN;
-    const painting = new Map(drawn.map(([cell, letter]) => [key(...cell), letter]));
-    const details = () => (thing.kind === "board" ? this.details.draw(sheet.spots) : []);
+    sheet.takesPlace = (letter) => this.thing.kind === "piece" && letter !== PLAIN;
     sheet.load(
       this.lattice,
-      painting,
+      new Map(drawn.map(([cell, letter]) => [key(...cell), letter])),
       drawn.map(([cell]) => cell),
-      (letter) => drawings.look(thing, letter),
-      details,
+      (letter) => drawings.look(this.thing, letter),
+      () => this.details(),
     );
     this.brushes.adapt(thing);
   }
 
-  /** How far what the file draws stands from there on the sheet. */
-  get stepToSheet() {
-    return this.steps.get(this.shown) ?? /** @type {Cell} */ ([0, 0]);
+  /** What a thing draws, where it stands on the sheet; takes its texts and clues.
+   * @param {Thing} thing */
+  onSheet(thing) {
+    const [dx, dy] = this.stepOf(thing);
+    const drawn = drawnBy(thing).map(
+      ([[x, y], letter]) => /** @type {[Cell, string]} */ ([[x + dx, y + dy], letter]),
+    );
+    const keys = drawn.map(([cell]) => key(...cell));
+    const { labels, clues } = thing;
+    this.labels = new Map(keys.flatMap((own, i) => (labels[i] ? [[own, labels[i]]] : [])));
+    this.clues = new Map(keys.flatMap((own, i) => (clues[i] ? [[own, clues[i]]] : [])));
+    return drawn;
   }
 
   /** Draws the thing in the file as it is on the sheet. */
   write() {
-    const { thing, lattice, drawings, stepToSheet } = this;
     const { drawn, moves } = this.sheet;
-    const { rows, cells = {} } = drawn.length ? notation(lattice, drawn) : { rows: ["."] };
-    const hasMarks = thing.kind === "piece" && drawn.some(([, letter]) => letter !== PLAIN);
-    if (hasMarks && !rows) return this.takeBack("draw_marks_whole");
-    this.details.move(moves);
-    const details = thing.kind === "board" ? this.details.toTable(drawn) : {};
-    this.written = drawn; // the file changes before `change` returns
-    this.studio.attempt(() =>
-      this.project.change((file) => {
-        file.set ??= {
-          name: this.project.name.replace(/\.toml$/, ""),
-          lattice: lattice.name,
-          moves: "rotations and flips",
-        };
-        if (thing.kind === "cut") file.cut ??= {};
-        const table = drawings.table(thing, file);
-        if (thing.kind === "cut")
-          movePlaces(file, table.board ?? "board", this.redrawing(drawn, [], stepToSheet));
-        if (thing.kind === "board")
-          movePlaces(file, table.id, this.redrawing(drawn, moves, stepToSheet));
-        for (const name of DRAWN_BY) delete table[name];
-        if (rows) table.rows = rows;
-        else
-          table.cells =
-            thing.kind === "cut"
-              ? cells
-              : Object.values(cells)
-                  .flat()
-                  .sort((a, b) => a[0] - b[0] || a[1] - b[1] || (a[2] ?? 0) - (b[2] ?? 0));
-        if (table.colours) {
-          const letters = new Set(drawn.map(([, letter]) => letter));
-          for (const letter of Object.keys(table.colours))
-            if (!letters.has(letter)) delete table.colours[letter];
-        }
-        for (const [name, value] of Object.entries(details)) {
-          if (value) table[name] = value;
-          else delete table[name];
-        }
-      }),
-    );
-    this.written = null;
-    this.remember(drawn); // a shape that was moved is the same in the file
+    const cells = drawn.map(([cell]) => cell);
+    this.brushes.show(this.thing);
+    this.edit("draw", { cells, letters: drawn.map(([, letter]) => letter), moves });
   }
 
-  /** How the board of the file becomes the one on the sheet.
-   * @param {Drawn} drawn
-   * @param {[from: Cell, to: Cell][]} moves on the sheet
-   * @param {Cell} stepToSheet
-   * @returns {import("./references.js").Redrawing} */
-  redrawing(drawn, moves, [dx, dy]) {
-    const { lattice } = this;
-    const before = this.drawings.drawn(this.thing).map(([cell]) => cell);
-    const after = normalized(
-      lattice,
-      drawn.map(([cell]) => cell),
-    );
-    const stepBack = drawn.length
-      ? difference(drawn[0][0], after[0])
-      : /** @type {Cell} */ ([0, 0]);
-    const moved = movement(lattice, moves);
-    return {
-      lattice,
-      before,
-      after,
-      image: (point) => difference(moved(difference(point, [-dx, -dy])), stepBack),
+  /** Puts a text or a clue on the cell of the cursor, or takes it away. */
+  stamp() {
+    const { brushes, sheet } = this;
+    const { cursor } = sheet;
+    if (!cursor || !brushes.stamp || !sheet.painting.has(cursor.key)) return;
+    const { cell } = cursor;
+    const value = brushes.values[brushes.stamp];
+    const stamped = brushes.stamp === "clue" ? JSON.parse(value || "{}") : value;
+    this.edit("stamp", { cell, stamped });
+    if (value && this.labels.get(cursor.key) !== value) brushes.countUp();
+  }
+
+  /** Changes what is drawn; what the sheet shows is then in the file, or else taken back.
+   * @param {string} command
+   * @param {object} values */
+  async edit(command, values) {
+    const place = placeOf(this.thing);
+    let step = this.stepOf(this.thing);
+    const argumentsOf = () => {
+      step = this.stepOf(this.find(place)); // others may have been made meanwhile
+      return { thing: place, step, ...values };
     };
-  }
-
-  /** Remembers where on the sheet it stands, and that it is there.
-   * @param {Drawn} drawn */
-  remember(drawn) {
-    this.shown = this.drawings.signature(this.thing);
-    if (!drawn.length) return;
-    const [first] = normalized(
-      this.lattice,
-      drawn.map(([cell]) => cell),
-    );
-    this.steps.set(this.shown, difference(drawn[0][0], first));
-  }
-
-  /** Takes back what was painted, since the file cannot hold it.
-   * @param {string} reason the key of a message */
-  takeBack(reason) {
+    const isDone = await this.drawings.edit(command, argumentsOf, (outcome) => {
+      const thing = this.find(place);
+      this.steps.set(this.signature(thing), outcome.step ?? step);
+      if (!isSamePlace(place, this.shownPlace)) return;
+      this.shown = this.signature(thing);
+      this.onSheet(thing);
+    });
+    if (isDone) return;
     this.shown = "";
-    this.refuse(reason);
+    this.update();
   }
 
   /** Says why a change is not made, and shows what the file has.
@@ -256,17 +234,52 @@ class DrawView {
     this.studio.announce(this.studio.text(reason));
   }
 
-  /** Puts a text or a clue on the cell of the cursor, or takes it away. */
-  stamp() {
-    const {
-      brushes,
-      sheet,
-      sheet: { cursor },
-    } = this;
-    if (!cursor || !brushes.stamp || !sheet.painting.has(cursor.key)) return;
-    if (this.details.stamp(brushes.stamp, cursor, brushes.values[brushes.stamp])) brushes.countUp();
-    sheet.draw();
-    this.write();
+  /** What stands on the cells of a board: texts, and clues on what must cover them.
+   * @returns {SVGElement[]} */
+  details() {
+    const { drawings, lattice, labels, clues } = this;
+    const size = lattice.perPlace > 1 ? 18 : 30;
+    const letter = (
+      /** @type {number[]} */ [x, y],
+      /** @type {number} */ height,
+      /** @type {string} */ fill,
+      /** @type {string} */ textContent,
+    ) => {
+      const element = svg("text", {
+        x,
+        y,
+        dy: "0.357em",
+        "font-size": height,
+        fill,
+        class: "letter",
+      });
+      return Object.assign(element, { textContent });
+    };
+    /** Places whose text is drawn.
+     * @type {Set<string>} */
+    const labelled = new Set();
+    return this.sheet.spots.flatMap(({ key: own, centre, address: [row, column] }) => {
+      const clue = clues.get(own);
+      if (clue) {
+        const { piece, mark, colour } = clue;
+        const shape = drawings.pieceShape(piece);
+        const fill = colour ?? shape?.colour ?? "var(--paper)";
+        const disc = svg("circle", {
+          cx: centre[0],
+          cy: centre[1],
+          r: size,
+          fill,
+          class: "sheet-clue",
+        });
+        const sign = mark ? (SIGNS[drawings.marks[mark]] ?? mark) : "";
+        return [disc, letter(centre, size, shape?.ink ?? "var(--ink)", shape?.label ?? sign)];
+      }
+      const text = labels.get(own);
+      if (!text || labelled.has(`${row} ${column}`)) return [];
+      labelled.add(`${row} ${column}`);
+      const points = lattice.cellsAt(row, column).map((cell) => lattice.grid.toDrawing(...cell));
+      return [letter(middle(points), Math.min(size, 110 / text.length), "var(--ink)", text)];
+    });
   }
 
   /** Says where the cursor is, for people who do not see it. */
@@ -287,14 +300,11 @@ class DrawView {
 
   showFaults() {
     const { project, drawings, thing } = this;
-    const isEmpty =
-      project.document &&
-      !this.sheet.drawn.length &&
-      drawings.things.length === 1 &&
-      thing.kind === "cut";
+    const isAlone = drawings.things.length === 1 && thing.kind === "cut";
+    const isEmpty = isAlone && !this.sheet.drawn.length;
     const refusal = this.refusedState === project.state ? this.refusal : "";
-    const hint = isEmpty ? "draw_empty" : drawings.table(thing).balls ? "draw_balls" : refusal;
-    const messages = isEmpty ? [] : drawings.faultsOf(thing).map(({ message }) => message);
+    const hint = isEmpty ? "draw_empty" : thing.isOfBalls ? "draw_balls" : refusal;
+    const messages = isEmpty || !project.isToml ? [] : thing.faults;
     const texts = hint ? [this.studio.text(hint), ...messages] : messages;
     this.faults.classList.toggle("hint", Boolean(hint));
     this.faults.replaceChildren(...texts.map((textContent) => html("li", { textContent })));

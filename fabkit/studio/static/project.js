@@ -1,13 +1,17 @@
 // @ts-check
-// The set file and the profile that are open, with all their earlier states.
+// The set file and the profile that are open, with all their earlier states. The server alone understands
+// the file: it reads it, and edits it by commands, one after the other.
 import { call } from "./server.js";
 
-/** @typedef {Record<string, any>} Document */
-/** @typedef {{ key: string, message: string, line: number }} Fault */
+/** @typedef {import("./drawings.js").Thing} Thing */
+/** A set file as the server reads it; see `read_project`.
+ * @typedef {{ text: string, faults: { key: string, message: string, line: number }[], things: Thing[],
+ *   challenges: any[], lattice?: string, marks?: Record<string, string>, flips?: boolean, rest?: string,
+ *   shapes?: any, questions?: Record<string, string> }} Reading */
 /** What is undone and redone.
- * @typedef {{ text: string, document: Document | null, layers: string[], settings: Record<string, string> }} State */
+ * @typedef {{ reading: Reading, layers: string[], settings: Record<string, string> }} State */
 
-/** Fires `change` when the document, the profile or their reading has changed. */
+/** Fires `change` when the file, the profile or their reading has changed. */
 export class Project extends EventTarget {
   /** @param {Pick<State, "layers" | "settings">} profile with which every set begins */
   constructor({ layers, settings }) {
@@ -15,12 +19,11 @@ export class Project extends EventTarget {
     this.name = "";
     this.startProfile = { layers, settings };
     /** @type {State} */
-    this.state = { text: "", document: null, layers, settings };
-    /** Shapes and errors, as the server reads them.
-     * @type {Fabkit.Shapes | null} */
-    this.shapes = null;
-    /** @type {Fault[]} */
-    this.faults = [];
+    this.state = {
+      reading: { text: "", faults: [], things: [], challenges: [] },
+      layers,
+      settings,
+    };
     /** The text that was last opened or saved, its name and digest. */
     this.savedText = "";
     this.savedName = "";
@@ -34,27 +37,33 @@ export class Project extends EventTarget {
     this.future = [];
     /** Counts the sets that were opened. */
     this.opening = 0;
-    this._version = 0;
-    /** Whether the text is not yet that of the document. */
-    this._isStale = false;
-    /** Whether the document goes on from the one before, with its text. */
-    this._followsText = false;
-    /** @type {Promise<void> | null} */
-    this._reading = null;
+    /** What is done one after the other, and how much of that is waiting. */
+    this._queue = Promise.resolve();
+    this._waiting = 0;
   }
 
-  get text() {
-    return this.state.text;
+  get reading() {
+    return this.state.reading;
   }
-  /** The parsed text; null where it is not TOML. */
-  get document() {
-    return this.state.document;
+  get text() {
+    return this.reading.text;
+  }
+  get faults() {
+    return this.reading.faults;
+  }
+  /** What the set looks like; null if it has errors. */
+  get shapes() {
+    return this.reading.shapes ?? null;
+  }
+  /** Whether the text is TOML, so that it can be edited by commands. */
+  get isToml() {
+    return Boolean(this.reading.lattice);
   }
   get isRead() {
-    return !this._reading;
+    return !this._waiting;
   }
   get isTextSaved() {
-    return this.text === this.savedText && this.name === this.savedName && !this._isStale;
+    return this.text === this.savedText && this.name === this.savedName;
   }
   get isProfileSaved() {
     return profileKey(this.state) === this.savedProfile;
@@ -65,119 +74,109 @@ export class Project extends EventTarget {
 
   /** What the server needs to know of it. */
   get request() {
-    const { text, layers, settings } = this.state;
-    return { name: this.name, text, layers, settings };
+    const { layers, settings } = this.state;
+    return { ...this.file, layers, settings };
+  }
+  get file() {
+    return { name: this.name, text: this.text };
+  }
+
+  /** Does something once all that was asked for before is done.
+   * @template Result
+   * @param {() => Result | Promise<Result>} action
+   * @returns {Promise<Result>} */
+  async _inTurn(action) {
+    this._waiting += 1;
+    const turn = this._queue.then(action);
+    this._queue = turn.then(
+      () => {},
+      () => {},
+    );
+    try {
+      return await turn;
+    } finally {
+      this._waiting -= 1;
+      this._fire();
+    }
+  }
+
+  /** Waits for all that was asked for. */
+  whenRead() {
+    return this._inTurn(() => {});
   }
 
   /** Replaces everything by a file.
    * @param {{ name: string, text: string, digest: string }} file */
-  async load({ name, text, digest }) {
-    Object.assign(this, {
-      name,
-      past: [],
-      future: [],
-      savedText: text,
-      savedName: name,
-      savedDigest: digest,
-      shapes: null,
+  load({ name, text, digest }) {
+    return this._inTurn(async () => {
+      const reading = await call("read", { project: { name, text } });
+      this.state = { ...this.startProfile, reading };
+      Object.assign(this, { name, past: [], future: [], savedText: text, savedName: name });
+      Object.assign(this, { savedDigest: digest, savedProfileDigest: "" });
+      this.savedProfile = profileKey(this.state);
+      this.opening += 1;
     });
-    this.state = { ...this.startProfile, text, document: null };
-    this.opening += 1;
-    Object.assign(this, { savedProfile: profileKey(this.state), savedProfileDigest: "" });
-    this._followsText = false;
-    await this._read();
-    this.savedText = this.text;
-    this._fire();
   }
 
-  /** Changes the document, by a copy of it that a function alters; one that is being read, after that.
-   * @param {(document: Document) => void} alter
-   * @returns {Promise<void> | undefined} */
-  change(alter) {
-    if (!this.document)
-      return this._reading?.then(() => (this.document ? this.change(alter) : undefined));
-    const document = structuredClone(this.document);
-    alter(document);
-    if (JSON.stringify(document) === JSON.stringify(this.document)) return undefined;
-    return this._step({ document });
+  /** Has the server edit the file.
+   * @param {string} command see `COMMANDS` in commands.py
+   * @param {() => object} argumentsOf of the command, once it is its turn
+   * @param {(outcome: any) => void} [done] called with what the command returns, unless it is refused
+   * @returns {Promise<string | undefined>} the key of the message why it was refused; empty if it is done */
+  edit(command, argumentsOf, done = () => {}) {
+    return this._inTurn(async () => {
+      if (!this.isToml) return undefined;
+      const body = { project: this.file, command, arguments: argumentsOf() };
+      const { outcome, ...reading } = await call("edit", body);
+      if (outcome.refusal) return outcome.refusal;
+      this._take(reading);
+      done(outcome);
+      return "";
+    });
   }
 
   /** Changes the text.
    * @param {string} text */
   changeText(text) {
-    return this._step({ text, document: null });
+    return this._inTurn(async () => {
+      this._take(await call("read", { project: { name: this.name, text } }));
+    });
+  }
+
+  /** @param {Reading} reading */
+  _take(reading) {
+    if (reading.text === this.text) this.state.reading = reading;
+    else this._step({ reading });
   }
 
   /** Changes the profile.
    * @param {Partial<State>} values */
-  async changeProfile(values) {
-    this._take(values);
-    if (this._reading) await this._read();
-    else this._fire(); // nothing that the server reads has changed
-  }
-
-  undo() {
-    return this._travel(this.past, this.future);
-  }
-  redo() {
-    return this._travel(this.future, this.past);
+  changeProfile(values) {
+    this._step(values);
+    this._fire(); // nothing that the server reads has changed
   }
 
   /** @param {Partial<State>} values */
-  _take(values) {
+  _step(values) {
     this.past.push(this.state);
     this.future = [];
     this.state = { ...this.state, ...values };
   }
 
-  /** @param {Partial<State>} values */
-  _step(values) {
-    this._take(values);
-    this._isStale = "document" in values;
-    this._followsText = true;
-    return this._read();
+  undo() {
+    return this._inTurn(() => this._travel(this.past, this.future));
+  }
+  redo() {
+    return this._inTurn(() => this._travel(this.future, this.past));
   }
 
   /** @param {State[]} from
    * @param {State[]} to */
-  async _travel(from, to) {
+  _travel(from, to) {
     const state = from.pop();
     if (!state) return;
     to.push(this.state);
     this.state = state;
-    this._followsText = false;
-    await this._read();
-  }
-
-  /** Has the server read the state; a change meanwhile is read after it. */
-  async _read() {
-    this._version += 1;
-    this._reading ??= this._readLatest().finally(() => {
-      this._reading = null;
-      this._fire();
-    });
-    this._fire();
-    await this._reading;
-  }
-
-  async _readLatest() {
-    for (let version = 0; version !== this._version; ) {
-      version = this._version;
-      const { text, document } = this.state;
-      const project = { name: this.name, text };
-      const answer = await call("read", document ? { project, document } : { project });
-      if (version !== this._version) {
-        // A change of the document meanwhile goes on from this text.
-        if (this.state.document && this._followsText)
-          this.state = { ...this.state, text: answer.text };
-        continue;
-      }
-      // In place: undoing returns to this very state.
-      Object.assign(this.state, { text: answer.text, document: answer.document });
-      this.faults = answer.faults;
-      this._isStale = false;
-      this.shapes = answer.shapes ?? null;
-    }
   }
 
   _fire() {
@@ -192,14 +191,13 @@ export class Project extends EventTarget {
     this._fire();
   }
 
-  async save() {
-    await this._reading;
-    if (this._isStale) await this._read(); // the server did not answer
-    const { name, text } = this;
-    const known = name === this.savedName ? this.savedDigest : "";
-    const { digest } = await call("save", { name, text, known });
-    Object.assign(this, { savedText: text, savedName: name, savedDigest: digest });
-    this._fire();
+  save() {
+    return this._inTurn(async () => {
+      const { name, text } = this;
+      const known = name === this.savedName ? this.savedDigest : "";
+      const { digest } = await call("save", { name, text, known });
+      Object.assign(this, { savedText: text, savedName: name, savedDigest: digest });
+    });
   }
 
   /** Saves the profile in a file beside the set's; returns its name, or an empty one if it was not saved.

@@ -20,7 +20,7 @@ const MAX_CELLS = 2500;
 /** Keys that move the cursor: right and up, in the drawing's directions. */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** Fires `painted` after a change by a person, `stamp` when a cell is chosen with that tool, and `cursor`
+/** Fires `painted` after a change by a person, `cancelled` when one is given up, `stamp` when a cell is chosen with that tool, and `cursor`
  * when another cell has the cursor. */
 export class Sheet extends EventTarget {
   /** @param {SVGSVGElement} element */
@@ -314,6 +314,7 @@ export class Sheet extends EventTarget {
     this.painting = this.before;
     this.hand = null;
     this.draw();
+    this.dispatchEvent(new Event("cancelled"));
   }
 
   /** After a change by a person: makes room where there is hardly any, and reports. */
@@ -325,6 +326,11 @@ export class Sheet extends EventTarget {
   }
 
   // --- moving shapes ---
+
+  /** Whether a stroke goes on. */
+  get isPainting() {
+    return this.hand !== null && !this._isCarried();
+  }
 
   _isCarried() {
     return this.hand !== null && "carried" in this.hand;

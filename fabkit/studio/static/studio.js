@@ -39,8 +39,8 @@ export class Studio {
   /** The lattice of the open set; that of squares while the file names none.
    * @returns {Lattice} */
   get lattice() {
-    const name = this.project.document?.set?.lattice;
-    return /** @type {Lattice} */ (this.lattices.get(name) ?? this.lattices.get("square"));
+    const name = this.project.reading.lattice ?? "square";
+    return /** @type {Lattice} */ (this.lattices.get(name));
   }
 
   /** @param {string} id
@@ -77,6 +77,7 @@ export class Studio {
       new: () => this.find("new").showModal(),
       save: async () => {
         /** @type {HTMLElement} */ (document.activeElement).blur(); // what is typed counts
+        await project.whenRead();
         const isInFile =
           project.savedDigest || start.shipped.includes(project.name.replace(/\.toml$/, ""));
         const names = [];
@@ -126,7 +127,7 @@ export class Studio {
       });
     });
     window.addEventListener("beforeunload", (event) => {
-      if (!project.isSaved) event.preventDefault();
+      if (!(project.isSaved && project.isRead)) event.preventDefault();
     });
     project.addEventListener("change", () => this.update());
     document.addEventListener("fabkit:language", () => {
@@ -173,6 +174,7 @@ export class Studio {
   /** Opens a file in place of the present one, once changes of that are given up.
    * @param {() => Promise<any>} file */
   async open(file) {
+    await this.project.whenRead();
     const choice = this.project.isSaved
       ? "leave"
       : await ask(this.text("ask_leave"), [

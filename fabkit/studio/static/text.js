@@ -17,8 +17,9 @@ export class TextView {
     this.area.setAttribute("wrap", "off");
     this.faults = html("ol", { className: "faults" });
     this.element = html("section", { className: "text-view" }, this.title, this.faults, this.area);
-    /** Whether there is something that was typed and not read. */
+    /** Whether there is something that was typed and not read; what of it is being read. */
     this.isTyped = false;
+    this.sent = "";
     this.area.addEventListener("input", () => {
       this.isTyped = true;
       window.clearTimeout(this.timer);
@@ -34,9 +35,11 @@ export class TextView {
     const { text } = this.studio.project;
     const isWindows = text.includes("\r\n");
     const typed = isWindows ? this.area.value.replaceAll("\n", "\r\n") : this.area.value;
-    if (typed === text || !this.isTyped) return;
-    this.isTyped = false;
-    this.studio.attempt(() => this.studio.project.changeText(typed));
+    if (typed === text) this.isTyped = false;
+    if (!this.isTyped || typed === this.sent) return;
+    this.sent = typed;
+    const change = () => this.studio.project.changeText(typed);
+    this.studio.attempt(() => change().finally(() => (this.sent = "")));
   }
 
   update() {
@@ -44,7 +47,9 @@ export class TextView {
     this.title.textContent = this.studio.text("draw_text");
     this.area.ariaLabel = this.studio.text("draw_text");
     const isTyping = document.activeElement === this.area;
-    if (project.isRead && !isTyping && this.area.value !== project.text.replaceAll("\r\n", "\n")) {
+    if (this.area.value === project.text.replaceAll("\r\n", "\n")) {
+      this.isTyped = false;
+    } else if (project.isRead && !isTyping && !this.isTyped) {
       const { scrollTop } = this.area;
       this.area.value = project.text;
       this.area.scrollTop = scrollTop;

@@ -2,27 +2,29 @@
 // The list of pieces and boards: to choose, add and remove them.
 
 import { replaceContent } from "./content.js";
-import { CUT, isSameThing, LETTERS } from "./drawings.js";
+import { drawnBy, isSamePlace, placeOf } from "./drawings.js";
+
 import { html, svg, viewBox } from "./play-draw.js";
 import { boxOf } from "./play-grid.js";
 
 /** @typedef {import("./drawings.js").Drawings} Drawings */
+/** @typedef {import("./drawings.js").Place} Place */
 /** @typedef {import("./drawings.js").Thing} Thing */
 
-/** Fires `choose` and `add` with the thing as `detail`; one that is added is not in the file yet. */
+/** Fires `choose` with a thing, and `add` with the place of one that has been added, as `detail`. */
 export class ThingList extends EventTarget {
   /** @param {Drawings} drawings */
   constructor(drawings) {
     super();
     this.drawings = drawings;
     this.list = html("ul", { className: "things" });
+    /** @type {Map<string, { content: string, picture: SVGElement }>} */
+    this.thumbnails = new Map();
     this.title = html("h2", {});
     this.flips = html("input", { type: "checkbox" });
     this.flipsText = html("span", {});
     this.flips.addEventListener("change", () =>
-      drawings.change(CUT, (_, file) => {
-        file.set = { ...file.set, moves: this.flips.checked ? "rotations and flips" : "rotations" };
-      }),
+      drawings.edit("flips", () => ({ flips: this.flips.checked })),
     );
     this.element = html(
       "div",
@@ -48,13 +50,13 @@ export class ThingList extends EventTarget {
     const { drawings, list } = this;
     this.title.textContent = this.text("draw_things");
     this.flipsText.textContent = this.text("draw_flips");
-    this.flips.checked = drawings.project.document?.set?.moves !== "rotations";
+    this.flips.checked = drawings.project.reading.flips !== false;
     replaceContent(list, "id", () => {
       const addButtons = /** @type {const} */ (["piece", "board"]).map((kind) =>
         this.button(`add-${kind}`, "plain", () => this.add(kind), this.text(`draw_add_${kind}`)),
       );
       return [
-        ...drawings.things.map((thing) => this.item(thing, isSameThing(thing, chosen))),
+        ...drawings.things.map((thing) => this.item(thing, isSamePlace(thing, chosen))),
         html("li", { className: "add" }, ...addButtons),
       ];
     });
@@ -85,10 +87,11 @@ export class ThingList extends EventTarget {
       html("span", { textContent: name }),
     );
     button.setAttribute("aria-pressed", String(isChosen));
-    button.classList.toggle("wrong", drawings.faultsOf(thing).length > 0);
+    button.classList.toggle("wrong", thing.faults.length > 0);
     const item = html("li", {}, button);
-    if (kind !== "cut" || drawings.project.document?.cut) {
-      const remove = this.button(`remove-${kind}-${index}`, "round", () => this.remove(thing), "×");
+    if (kind !== "cut" || thing.exists) {
+      const act = () => drawings.edit("remove", () => ({ thing: placeOf(thing) }));
+      const remove = this.button(`remove-${kind}-${index}`, "round", act, "×");
       remove.ariaLabel = this.text("draw_remove", { name });
       item.append(remove);
     }
@@ -97,51 +100,32 @@ export class ThingList extends EventTarget {
 
   /** @param {"piece" | "board"} kind */
   add(kind) {
-    const { drawings } = this;
-    drawings.change(CUT, (cut, file) => {
-      const tables = (file[kind] ??= []);
-      const cutIds =
-        kind === "piece" ? drawings.drawn(CUT).map(([, letter]) => letter) : [cut.board ?? "board"];
-      const ids = new Set([...tables.map((/** @type {any} */ { id }) => id), ...cutIds]);
-      const names =
-        kind === "piece"
-          ? [...LETTERS]
-          : ["board", ...Array.from({ length: 99 }, (_, i) => `board-${i + 2}`)];
-      const id = names.find((name) => !ids.has(name)) ?? `${kind}-${tables.length + 1}`;
-      tables.push({ id, ...(kind === "board" ? { size: [4, 4] } : { rows: ["X"] }) });
-      this.dispatchEvent(new CustomEvent("add", { detail: { kind, index: tables.length - 1 } }));
-    });
+    const begin = (/** @type {{ thing: Place }} */ { thing }) =>
+      this.dispatchEvent(new CustomEvent("add", { detail: thing }));
+    this.drawings.edit("add", () => ({ kind }), begin);
   }
 
-  /** @param {Thing} thing */
-  remove({ kind, index }) {
-    this.drawings.change(CUT, (_, file) => {
-      if (kind !== "cut") file[kind].splice(index, 1);
-      if (kind === "cut" || !file[kind].length) delete file[kind];
-    });
-  }
-
-  /** A small picture of what a table draws.
+  /** A small picture of what a table draws; the same one as long as it looks the same.
    * @param {Thing} thing */
   thumbnail(thing) {
-    const {
-      drawings,
-      drawings: {
-        lattice: { grid },
-      },
-    } = this;
-    const drawn = drawings.drawn(thing);
+    const { drawings } = this;
+    const { grid, name } = drawings.lattice;
+    const { kind, index, cells, letters, brushes } = thing;
+    const content = JSON.stringify([name, cells, letters, brushes]);
+    const before = this.thumbnails.get(`${kind}-${index}`);
+    if (before?.content === content) return before.picture;
     const picture = svg("svg", { class: "thumb", "aria-hidden": "true" });
+    this.thumbnails.set(`${kind}-${index}`, { content, picture });
+    const drawn = drawnBy(thing);
     if (!drawn.length) return picture;
-    const letters = thing.kind === "cut" ? [...new Set(drawn.map(([, letter]) => letter))] : [""];
-    const rings = letters.map((letter) =>
+    const shapes = kind === "cut" ? [...new Set(letters)] : [""];
+    const rings = shapes.map((letter) =>
       grid.ringsOf(drawn.filter(([, other]) => !letter || letter === other).map(([cell]) => cell)),
     );
-    letters.forEach((letter, i) =>
-      picture.append(
-        svg("path", { d: grid.path(rings[i]), fill: drawings.fill(thing, letter), class: "body" }),
-      ),
-    );
+    shapes.forEach((letter, i) => {
+      const { fill } = drawings.look(thing, letter);
+      picture.append(svg("path", { d: grid.path(rings[i]), fill, class: "body" }));
+    });
     picture.setAttribute("viewBox", viewBox(grid, boxOf(rings.flat()), 10).join(" "));
     return picture;
   }

@@ -45,9 +45,6 @@ class TuneView {
     );
     /** What is shown or being made, so that other changes of the project make nothing. */
     this.made = "";
-    /** The document that was last read.
-     * @type {any} */
-    this.document = null;
     /** Numbers of the latest calls. */
     this.version = this.restVersion = 0;
     /** Whether solids are being made; what else is to be made follows them. */
@@ -70,10 +67,7 @@ class TuneView {
 
   update() {
     const { project } = this;
-    if (project.isRead) this.document = project.document;
-    // A change of the profile need not wait until the set is read once more.
-    if (this.studio.view !== "tune" || !project.shapes || project.document !== this.document)
-      return;
+    if (this.studio.view !== "tune" || !project.shapes || !project.isRead) return;
     const request = JSON.stringify(project.request);
     if (request === this.made) return;
     this.made = request;

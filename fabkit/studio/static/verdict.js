@@ -10,26 +10,6 @@ import { Latest, ServerError } from "./server.js";
 /** Changes within this time are solved once. */
 const PAUSE_MS = 60;
 
-/** Keys of tables on which no solution depends. */
-const TITLES = ["name", "title", "label", "area", "source", "licence", "group"];
-/** Keys on which none depends unless clues name colours. */
-const COLOURS = ["colour", "colours"];
-
-/** What the solutions of a challenge depend on.
- * @param {Record<string, any>} document
- * @param {string} challenge */
-function questionOf({ profile: _, ...file }, challenge) {
-  const clues = [file.board, file.challenge].flat().flatMap((table) => table?.clue ?? []);
-  const ignored = clues.some((clue) => clue?.colour) ? TITLES : [...TITLES, ...COLOURS];
-  const entriesOf = (/** @type {any} */ table) =>
-    Object.entries(table ?? {}).filter(([key]) => !ignored.includes(key));
-  const tables = Object.entries(file).map(([key, value]) => [
-    key,
-    Array.isArray(value) ? value.map(entriesOf) : entriesOf(value),
-  ]);
-  return JSON.stringify([tables, challenge]);
-}
-
 /** Fills a list with texts to choose from, by their values; what is chosen stays, if it is among them.
  * @param {any} select
  * @param {Map<string, string>} texts */
@@ -116,7 +96,8 @@ export class Verdict {
     if (!project.isRead) return;
     const { shapes } = project;
     if (shapes) this.showChoices(shapes);
-    const question = shapes && questionOf(project.document ?? {}, this.challenge);
+    const key = project.reading.questions?.[this.choice.value];
+    const question = shapes && JSON.stringify([key, this.challenge]);
     if (question && question !== this.asked) {
       this.asked = question;
       this.latest.stop();
@@ -182,9 +163,11 @@ export class Verdict {
         if (event.progress !== undefined) this.bar.value = event.progress;
         this.show();
       });
+      if (question !== this.asked) return;
       if (result) this.answer = result.answer;
-      else if (!this.latest.running && question === this.asked) this.isStopped = true; // by another page
+      else if (!this.latest.running) this.isStopped = true; // by another page
     } catch (error) {
+      if (question !== this.asked) return;
       this.error = error;
     }
     this.show();
