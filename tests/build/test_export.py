@@ -15,8 +15,8 @@ import pytest
 
 from fabkit.build import manifest as manifests
 from fabkit.build.artifacts import Artifacts
+from fabkit.build.export import artifacts_in, targets_for
 from fabkit.build.export import export as export_files
-from fabkit.build.export import targets_for
 from fabkit.cli import main
 from fabkit.core.staging import LOCK_NAME, folder_lock
 from fabkit.jobs.parallel import all_cores
@@ -386,9 +386,9 @@ def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
     pair, kinds = load_set("pair.toml"), ["stl", "3mf", "dxf"]
     profile = load_profile([], (), pair.profile_values)
-    export_files(pair, profile, kinds, Path("alone"))
+    export_files(artifacts_in(Path("alone"), pair, profile), kinds, Path("alone"))
     with all_cores():
-        export_files(pair, profile, kinds, OUT)
+        export_files(artifacts_in(OUT, pair, profile), kinds, OUT)
     assert contents() == contents(Path("alone"))
     assert {"dxf-sheets/sheet-1.dxf", "pair.3mf"} <= contents().keys()
 
