@@ -16,6 +16,8 @@ from fabkit.model.polygon import rings_of_cells
 
 #: What moves are called that do not, or do, turn pieces over.
 MOVES = ("rotations", "rotations and flips")
+#: Between the prefix and the choices in the name of a family's member.
+JOIN = "-"
 #: What may have to cover the cells of a clue.
 CLUE_KEYS = ("piece", "mark", "colour")
 
@@ -183,7 +185,7 @@ class Family:
     def name(self, chosen: Iterable[Label]) -> str:
         """Return the name of the member with these choices, such as ``jan-25``."""
         prefix = [self.prefix] if self.prefix else []
-        return "-".join([*prefix, *(label.text for label in chosen)])
+        return JOIN.join([*prefix, *(label.text for label in chosen)])
 
     def member(self, chosen: Sequence[Label]) -> Challenge:
         """Return the challenge with these choices."""
@@ -227,7 +229,7 @@ class Family:
 
     def _parts(self) -> list[set[str]]:
         """Return what each part of the names of members may be, in lower case."""
-        parts = [{text} for text in self.prefix.lower().split("-")] if self.prefix else []
+        parts = [{text} for text in self.prefix.lower().split(JOIN)] if self.prefix else []
         return parts + [{label.text.lower() for label in group} for group in self.groups]
 
     def nearest(self, name: str) -> str:
@@ -246,8 +248,8 @@ class Family:
 
     def _named(self, name: str) -> list[tuple[tuple[Label, ...], str]]:
         """Return each group with the text that a name has for it; none when it has other parts."""
-        prefix = f"{self.prefix}-".lower() if self.prefix else ""
-        texts = name.lower().removeprefix(prefix).split("-")
+        prefix = f"{self.prefix}{JOIN}".lower() if self.prefix else ""
+        texts = name.lower().removeprefix(prefix).split(JOIN)
         fits = name.lower().startswith(prefix) and len(texts) == len(self.groups)
         return list(zip(self.groups, texts, strict=True)) if fits else []
 

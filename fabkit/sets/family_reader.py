@@ -8,7 +8,7 @@ from typing import Any
 from fabkit.core.documents import read_word
 from fabkit.core.errors import quote
 from fabkit.model.lattice import Cell
-from fabkit.model.puzzle import Family, Label, default_board
+from fabkit.model.puzzle import JOIN, Family, Label, default_board
 from fabkit.sets.parts_reader import PartsReader
 from fabkit.sets.regions import CellNumbering, cells_named
 from fabkit.sets.set_tables import FamilyTable
@@ -43,12 +43,12 @@ def read_family(table: FamilyTable, parts: PartsReader) -> Family | None:
         errors.add(key, f"make {members:,} challenges; {limit}")
     texts = {label.text for labels in groups for label in labels}
     for index, name in enumerate(table.without if errors.count == errors_before else ()):
-        if unknown := [text for text in name.split("-") if text not in texts]:
+        if unknown := [text for text in name.split(JOIN) if text not in texts]:
             message = f"{quote(unknown[0])} is not in a group; expected names joined by dashes"
             errors.add(f"{table.key('without')}[{index}]", message)
     if errors.count > errors_before:
         return None
-    without = tuple(frozenset(name.split("-")) for name in table.without)
+    without = tuple(frozenset(name.split(JOIN)) for name in table.without)
     family = Family(
         table.id, table.title or table.id, board, tuple(groups), pieces, puzzle.flips, table.prefix,
         table.blocked, without,

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.puzzle import JOIN
 from fabkit.sets.family_reader import choice_name
 from fabkit.sets.regions import CellNumbering, cells_named
 from fabkit.studio.things import Document, as_list, as_table, tables
@@ -106,7 +107,7 @@ def move_cells(
                     names[_name(item, before)] = _name(moved(item), after)
             group[:] = map(moved, group)
         for index, name in enumerate(excluded := as_list(family.get("without"))):
-            excluded[index] = "-".join(names.get(part, part) for part in str(name).split("-"))
+            excluded[index] = JOIN.join(names.get(part, part) for part in str(name).split(JOIN))
 
 
 def _moved_points(value: Any, unit: int, image: Image) -> Any:

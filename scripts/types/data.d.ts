@@ -60,6 +60,7 @@ declare namespace Fabkit {
     mark: string;
     title: string;
     prefix: string;
+    join: string;
     groups: [text: string, cells: Flat, blocker?: number[]][][];
     without: string[][];
     blocked: boolean;
@@ -171,6 +172,7 @@ declare namespace Fabkit {
   interface DrawnFamily {
     id: string;
     prefix: string;
+    join: string;
     groups: string[][];
   }
   interface Shapes {

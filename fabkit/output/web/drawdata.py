@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 from fabkit.core.colours import ink_on
 from fabkit.model.lattice import LATTICES
-from fabkit.model.puzzle import PuzzleSet, default_board
+from fabkit.model.puzzle import JOIN, PuzzleSet, default_board
 from fabkit.output.web.playdata import Flat, LatticeData, flat_list, lattice_data
 
 
@@ -28,6 +28,7 @@ class _DrawnBoardData(TypedDict):
 class _DrawnFamilyData(TypedDict):
     id: str
     prefix: str
+    join: str
     groups: list[list[str]]
 
 
@@ -83,6 +84,7 @@ def draw_data(puzzle: PuzzleSet) -> ShapesData:
             {
                 "id": family.id,
                 "prefix": family.prefix,
+                "join": JOIN,
                 "groups": [
                     list(dict.fromkeys(label.text for label in group)) for group in family.groups
                 ],

@@ -25,6 +25,7 @@ from fabkit.model.orientations import PieceOrientations
 from fabkit.model.piece import PLAIN, Form, Piece, looks_at
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import (
+    JOIN,
     Board,
     Challenge,
     Clue,
@@ -121,6 +122,7 @@ class _FamilyData(_RulesData):
     mark: str
     title: str
     prefix: str
+    join: str
     groups: Annotated[list[list[list[Any]]], "[text: string, cells: Flat, blocker?: number[]][][]"]
     without: list[list[str]]
     blocked: bool
@@ -411,13 +413,14 @@ def _family(
         "id": family.id,
         "title": escape(family.title or family.id),
         "prefix": family.prefix,
+        "join": JOIN,
         "groups": groups,
         "without": [sorted(excluded) for excluded in family.without],
         "blocked": family.blocked,
         "open": board.open_count,
         "mark": "",
     }
-    identity = {key: part for key, part in document.items() if key != "mark"}
+    identity = {key: part for key, part in document.items() if key not in ("mark", "join")}
     document["mark"] = json_sha256(identity | {"shapes": shapes})[:8]
     return document
 

@@ -122,7 +122,7 @@ export class Verdict {
   get challenge() {
     const parts = [...this.parts.querySelectorAll("select")].map(({ value }) => value);
     return parts.length
-      ? [this.parts.dataset.prefix, ...parts].filter(Boolean).join("-")
+      ? [this.parts.dataset.prefix, ...parts].filter(Boolean).join(this.parts.dataset.join)
       : this.choice.value;
   }
 
@@ -141,7 +141,7 @@ export class Verdict {
     fillSelect(this.choice, names);
     this.choice.hidden = names.size < 2;
     const family = families.find((/** @type {any} */ { id }) => nameOf(id) === this.choice.value);
-    this.parts.dataset.prefix = family?.prefix ?? "";
+    Object.assign(this.parts.dataset, { prefix: family?.prefix ?? "", join: family?.join });
     this.parts.hidden = !family;
     const groups = family?.groups ?? [];
     while (this.parts.children.length > groups.length) this.parts.lastElementChild?.remove();

@@ -25,7 +25,7 @@ export function memberOf(family, places) {
   const choices = family.groups.map((group, number) => group[places[number]]);
   if (!areValid(family, choices)) return null;
   const texts = choices.map(([text]) => text);
-  const id = [family.prefix, ...texts].filter(Boolean).join("-");
+  const id = [family.prefix, ...texts].filter(Boolean).join(family.join);
   const name = `${family.id} ${id}`;
   if (!members.has(name)) members.set(name, makeMember(family, choices, places, id));
   return members.get(name) ?? null;
@@ -71,9 +71,9 @@ function makeMember(family, choices, places, id) {
 /** The member of an id, ignoring case.
  * @type {(family: Fabkit.Family, id: string) => Fabkit.Entry | null} */
 function findMember(family, id) {
-  const prefix = family.prefix ? `${family.prefix.toLowerCase()}-` : "";
+  const prefix = family.prefix ? `${family.prefix.toLowerCase()}${family.join}` : "";
   if (!id.toLowerCase().startsWith(prefix)) return null;
-  const texts = id.toLowerCase().slice(prefix.length).split("-");
+  const texts = id.toLowerCase().slice(prefix.length).split(family.join);
   if (texts.length !== family.groups.length) return null;
   const places = family.groups.map((group, number) =>
     group.findIndex(([text]) => text.toLowerCase() === texts[number]),
