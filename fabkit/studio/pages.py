@@ -74,8 +74,8 @@ def start_document(
     folder: WorkingFolder, start: str, layers: Sequence[str], settings: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what the page starts with: the set to open, sets to choose from, all lattices, and the
-    colours of pieces by default."""
-    from fabkit.sets.piece_reader import PALETTE
+    endings of files with meshes."""
+    from fabkit.mesh.files.readers import ENDINGS
 
     return {
         "open": folder.read(start),
@@ -84,5 +84,5 @@ def start_document(
         "files": folder.names(),
         "shipped": shipped_names(),
         "lattices": lattices_to_draw_on(),
-        "palette": PALETTE,
+        "meshes": ENDINGS,
     }

@@ -582,3 +582,5 @@ _READERS: dict[str, Callable[[bytes], Iterator[Mesh]]] = {
     "3mf": lambda content: _Package(content).bodies(),
     "glb": _read_glb,
 }
+#: The endings of files with meshes.
+ENDINGS = tuple(f".{kind}" for kind in _READERS)

@@ -7,8 +7,6 @@ import { ServerError, stream } from "./server.js";
 
 /** The kinds of files to download. */
 const KINDS = ["3mf", "stl", "step", "booklet", "page", "toml"];
-/** The files that can be checked. */
-const MESHES = ".stl,.3mf,.obj,.ply,.off,.glb";
 
 /** @param {number} seconds */
 function hoursAndMinutes(seconds) {
@@ -47,7 +45,12 @@ export class Print {
       this.step,
       this.stop,
     );
-    this.files = html("input", { type: "file", multiple: true, accept: MESHES, hidden: true });
+    this.files = html("input", {
+      type: "file",
+      multiple: true,
+      accept: studio.start.meshes.join(),
+      hidden: true,
+    });
     this.files.addEventListener("change", () => {
       this.check([.../** @type {FileList} */ (this.files.files)]);
       this.files.value = "";
