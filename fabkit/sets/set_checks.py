@@ -100,7 +100,8 @@ def duplicate_part_ids(file: SetFile, puzzle: PuzzleSet) -> Iterator[ErrorDetail
     # Boards of the same id are reported once, without their lids.
     lids = {name.lower(): (name, place) for name, place in reversed(boards)}
     named += [(name + LID_SUFFIX, place, ", the id of its lid") for name, place in lids.values()]
-    blocked = [table.place for table in (*file.family, *file.challenge) if table.blocked]
+    blocked = [table.place for table in file.family if table.blocked]
+    blocked += [table.place for table in file.challenge if table.blocked]
     named += [(BLOCKER, place, ", the id of its blockers") for place in blocked[:1]]
     return _duplicate_ids(named)
 
@@ -112,7 +113,8 @@ def duplicate_challenge_ids(file: SetFile) -> Iterator[ErrorDetail]:
 
 def _challenge_places(file: SetFile) -> list[tuple[str, str]]:
     """Return the id and the place of each challenge and family."""
-    return [(table.id, table.place) for table in (*file.challenge, *file.family)]
+    places = [(table.id, table.place) for table in file.challenge]
+    return places + [(table.id, table.place) for table in file.family]
 
 
 def _duplicate_ids(named: Iterable[tuple[str, str, str]]) -> Iterator[ErrorDetail]:
