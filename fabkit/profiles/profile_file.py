@@ -165,11 +165,11 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     thickness_mm = profile.thickness_mm
     inset_mm = profile.inset_mm
     depth_mm = profile.label_depth_mm
-    room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
-    if room_mm < 0.5:
+    side_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
+    if side_mm < 0.5:
         yield ErrorDetail(
             "thickness",
-            f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
+            f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(side_mm)} of "
             "straight side; the minimum is 0.5 mm",
         )
     if profile.unit_mm < 8 * inset_mm:
@@ -300,15 +300,13 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Check that a pin fits through the hole for pushing a magnet out, and a magnet does not."""
     release_mm = profile.release_mm
     maximum_mm = profile.magnet_diameter_mm / 2
-    if not release_mm:
-        return
-    if profile.embedded:
+    if release_mm and profile.embedded:
         yield ErrorDetail(
             "recess.release",
             "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
             "or ribs",
         )
-    elif release_mm < LEAST_RELEASE_MM or release_mm > maximum_mm:
+    elif release_mm and not LEAST_RELEASE_MM <= release_mm <= maximum_mm:
         yield ErrorDetail(
             "recess.release",
             f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
