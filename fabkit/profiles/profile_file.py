@@ -341,7 +341,7 @@ def read_layer(name: str) -> dict[str, Any]:
 
 
 def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
-    """Return the values of a document by attributes of `Profile`; raise InputError with all errors."""
+    """Return values by attributes of `Profile`; raise InputError with all errors of a document."""
     from fabkit.core.documents import read_document
 
     layer = read_document(profile_table(), document, errors, [*BY_KEY], RENAMED)
@@ -375,7 +375,7 @@ def format_values(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def set_note(set_values: Mapping[str, Any], profile: Profile) -> str:
-    """Return a note on a set's own defaults, except its unit, that a profile keeps; empty for none."""
+    """Return a note on the defaults of a set, besides its unit, that a profile keeps, if any."""
     defaults = {
         attribute: value
         for attribute, value in set_values.items()

@@ -204,7 +204,7 @@ class RegionReader:
         }
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
-        """Return the cells inside a shape of an SVG file; a whole file's errors are recorded once."""
+        """Return the cells inside a shape of an SVG file; record an error of a whole file once."""
         if self._drawings is None or self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
             raise OutlineError(f"{need} in [set]")

@@ -143,7 +143,7 @@ def test_a_piece_that_fits_either_way_lies_as_its_clue_demands(tmp_path: Any) ->
 
 
 def test_a_side_without_marks_is_drawn_without_any(tmp_path: Any) -> None:
-    """Where the back has no cross, the piece turned over has none, though it covers the same cells."""
+    """Where the back has no cross, the piece turned over has none, on the same cells."""
     file = tmp_path / "cross.toml"
     file.write_text(
         'set = { name = "cross", lattice = "square", moves = "rotations and flips", '

@@ -225,7 +225,7 @@ def scales_on(text: str) -> list[tuple[int, int, float]]:
 
 
 def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = None) -> list[str]:
-    """What is wrong with the silhouettes of a booklet of FridgeIQ: with those at their level's scale.
+    """What is wrong with a booklet's silhouettes of FridgeIQ: with those at their level's scale.
 
     The edition to play states it beside the level; at full size it is 1 : 1.
     """
@@ -474,7 +474,7 @@ def test_every_language_fits_on_the_smallest_paper(
 @pytest.mark.integration
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_boards_and_balls_in_every_language(language: str, board: Entry, tmp_path: Path) -> None:
-    """The guide is one page, the flat forms have names, and the licence is given only if there is one."""
+    """The guide is one page, flat forms have names, and a licence is given if there is one."""
     messages = load_messages("booklet", language)
     for name, where in (("iqblock", "square"), ("iqstars", "board"), ("cubimagici", "tray")):
         one = some(name, where)

@@ -1,4 +1,4 @@
-"""Links to challenges, positions and starts of one's own, of all sets; and what is said when sharing fails."""
+"""Links to challenges, positions and own starts, of all sets; and what failed sharing says."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def state(page: Page) -> Any:
 
 
 def covered(picture: np.ndarray) -> float:
-    """The part of a picture that is not background, which is in its corners, ranges a ring around it."""
+    """The part of a picture that is not background, as it is in its corner."""
     return float((np.abs(picture - picture[20, 20]).max(axis=2) > 24).mean())
 
 

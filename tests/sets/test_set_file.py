@@ -1,4 +1,4 @@
-"""Sets that people draw: in rows of text, by cells, by outlines, in SVG files; in two tones; counted."""
+"""Sets that people draw: in rows, by cells, by outlines, in SVG files; in two tones; counted."""
 
 from __future__ import annotations
 
