@@ -185,7 +185,7 @@ class Lattice:
 
     @cached_property
     def _steps(self) -> Mapping[tuple[Point, Point], Point]:
-        """Each edge of a cell, both ways: its vector by start, modulo translations, and direction."""
+        """The vector of each cell edge, both ways, by start, modulo translations, and direction."""
         edges = [edge for kind in self.corners for edge in self.cell_edges(kind)]
         edges += [(end, start) for start, end in edges]
         return {

@@ -388,7 +388,7 @@ class PuzzleSet:
         return remaining
 
     def boards_to_make(self, which: str) -> list[Board]:
-        """Return the boards of a profile's choice: ``all``, ``none``, or ``set`` for not optional."""
+        """Return the boards to make: ``all``, ``none``, or ``set``: not optional ones."""
         if which == "none":
             return []
         return [board for board in self.boards if which == "all" or not board.optional]

@@ -97,8 +97,8 @@ WINDOWS = [(320, 568), (844, 390), (1280, 900)]
 def turned_and_spoilt(
     positions: Positions,
 ) -> tuple[dict[str, frozenset[Cell]], dict[str, frozenset[Cell]], str, str]:
-    """Half a turn of the solution without a piece, the same with another piece out of place, and the
-    two pieces."""
+    """Half a turn of the solution without a piece, the same with another piece out of place, and
+    the two pieces."""
     lattice, region = positions.puzzle.lattice, positions.entry.challenge.region
     layout = {
         piece: turned_about(lattice, region, cells) for piece, cells in positions.solution.items()
