@@ -96,12 +96,8 @@ class BallBody:
 
 @dataclass(frozen=True)
 class FlatPose:
-    """One way to place a ball piece on a board.
-
-    Attributes:
-        cells: of the square lattice, seen from above.
-        rotation: from the piece's own coordinates.
-    """
+    """A way to place a ball piece on a board: cells of the square lattice, seen from above, and
+    the rotation from the piece's own coordinates."""
 
     cells: frozenset[Cell]
     rotation: Rotation
@@ -125,8 +121,8 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
         flat = all(balls[i][2] == 0 for i in base)
         flat &= body.normal is None or rotation[2][body.normal] != 0
         if flat and all(z in (0, -1) for _, _, z in balls):
-            places = (square.cells_at(-y, x) for x, y, z in balls if z == 0)
-            poses.append(FlatPose(frozenset(chain.from_iterable(places)), rotation))
+            cells = (square.cells_at(-y, x) for x, y, z in balls if z == 0)
+            poses.append(FlatPose(frozenset(chain.from_iterable(cells)), rotation))
     if not poses:
         raise BallError(
             "cannot lie with its longest row flat: in every rotation some ball sticks up or hangs too "

@@ -17,7 +17,7 @@ _CROSS = "\N{MULTIPLICATION SIGN}"
 
 
 def blockers(puzzle: PuzzleSet, colour: str) -> tuple[Piece, ...]:
-    """Return the part that blocks a cell, with as many copies as any challenge needs; none if none does.
+    """Return the part that blocks a cell, as often as a challenge needs it; none if none does.
 
     It is made like a piece that covers one place: a cell, or the four quarters of a square. Balls
     have none.
@@ -31,8 +31,7 @@ def blockers(puzzle: PuzzleSet, colour: str) -> tuple[Piece, ...]:
     if puzzle.made_of_balls or not (families or blocked):
         return ()
     first = families[0].groups[0][0].cells if families else blocked[0][0]
-    counts = [len(family.groups) for family in families]
-    counts += [len(places) for places in blocked]
+    counts = map(len, [*(family.groups for family in families), *blocked])
     form = Form("", first, rings_of_cells(puzzle.lattice, first))
     return (Piece(BLOCKER, _CROSS, colour, (form,), copies=max(counts)),)
 

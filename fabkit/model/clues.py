@@ -29,10 +29,9 @@ class ClueFilter:
             if clue.piece not in ("", piece.id) or clue.colour not in ("", piece.colour):
                 self._forbidden |= clue.cells
             elif clue.mark:
-                contradicted = (
+                self._forbidden |= {
                     cell for cell in clue.cells if self.marks.get(cell, clue.mark) != clue.mark
-                )
-                self._forbidden |= frozenset(contradicted)
+                }
                 self.marks |= dict.fromkeys(clue.cells, clue.mark)
 
     def allows(self, cells: frozenset[Cell]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from fabkit.model.clues import ClueFilter
@@ -44,13 +44,13 @@ def level_of(challenge: Challenge, score: float) -> str:
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:
-    """Return an entry for a challenge; its kind defaults to ``start`` if it gives something away."""
+    """Return an entry for a challenge, by default a ``start`` if it gives something away."""
     is_start = challenge.given or challenge.clues
     return Entry(challenge, kind or ("start" if is_start else "challenge"))
 
 
 def subdivide(lattice: Lattice, cells: Iterable[Cell], halves: int = 2) -> frozenset[Cell]:
-    """Split each cell into four cells of the same lattice with units half as long; see `Entry.halves`.
+    """Split each cell into four of the same lattice with units half as long; see `Entry.halves`.
 
     Works for lattices of squares, whole or quartered: hexagons cannot be subdivided.
     """
@@ -70,19 +70,23 @@ def subdivide(lattice: Lattice, cells: Iterable[Cell], halves: int = 2) -> froze
 
 def halved(lattice: Lattice, piece: Piece) -> Piece:
     """Return a piece in units half as long: the cells of its forms are subdivided."""
-    parts = [subdivide(lattice, form.cells) for form in piece.forms]
-    return replace(
-        piece, forms=tuple(Form("", cells, rings_of_cells(lattice, cells)) for cells in parts)
-    )
+    parts = (subdivide(lattice, form.cells) for form in piece.forms)
+    forms = tuple(Form("", cells, rings_of_cells(lattice, cells)) for cells in parts)
+    return replace(piece, forms=forms)
 
 
 def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
-    """Explain why an entry's solution, made of existing pieces, is invalid; empty if it is valid."""
+    """Explain why an entry's solution, of existing pieces, is invalid; empty if it is valid."""
+    return next(_solution_errors(entry, puzzle), "")
+
+
+def _solution_errors(entry: Entry, puzzle: PuzzleSet) -> Iterator[str]:
+    """Yield what makes a solution invalid; each check needs those before it to pass."""
     challenge = entry.challenge
     solution = entry.solution
     used = [piece_id for piece_id in challenge.pieces if piece_id in solution]
     if not len(used) == len(solution) == challenge.pieces_used:
-        return "it does not use the pieces of the challenge, each once"
+        yield "it does not use the pieces of the challenge, each once"
     owners: dict[Cell, str] = {}
     for piece_id in used:
         cells = solution[piece_id]
@@ -90,35 +94,20 @@ def solution_error(entry: Entry, puzzle: PuzzleSet) -> str:
         piece = piece if entry.halves == 1 else halved(puzzle.lattice, piece)
         if not is_image(puzzle.lattice, piece, cells, challenge.flips):
             moves = MOVES[challenge.flips]
-            return f"piece {piece_id} has another shape under the allowed moves ({moves})"
+            yield f"piece {piece_id} has another shape under the allowed moves ({moves})"
         if overlapped := next((owners[cell] for cell in sorted(cells) if cell in owners), None):
-            return f"pieces {overlapped} and {piece_id} overlap"
+            yield f"pieces {overlapped} and {piece_id} overlap"
         owners |= dict.fromkeys(cells, piece_id)
     bare = challenge.region - owners.keys()
     if not owners.keys() <= challenge.region or len(bare) != challenge.open_count:
-        return "it does not cover the region exactly"
-    return _contradiction(challenge, puzzle, solution, bare)
-
-
-def _contradiction(
-    challenge: Challenge,
-    puzzle: PuzzleSet,
-    solution: Mapping[str, frozenset[Cell]],
-    bare: frozenset[Cell],
-) -> str:
-    """Explain which given piece or clue a solution contradicts; empty if none.
-
-    Args:
-        bare: the cells that stay open.
-    """
+        yield "it does not cover the region exactly"
     for given in challenge.given:
         if solution.get(given.piece) != given.cells:
-            return f"piece {given.piece} is not where it is given"
+            yield f"piece {given.piece} is not where it is given"
     for piece_id, cells in solution.items() if challenge.clues else ():
         piece = puzzle.piece(piece_id)
         clues = ClueFilter(puzzle.lattice, piece, challenge.clues, challenge.flips)
         if not clues.allows(cells):
-            return f"piece {piece_id} contradicts a clue"
+            yield f"piece {piece_id} contradicts a clue"
     if any(not clue.cells.isdisjoint(bare) for clue in challenge.clues):
-        return "it leaves the cell of a clue open"
-    return ""
+        yield "it leaves the cell of a clue open"

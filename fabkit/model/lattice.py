@@ -36,6 +36,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import gcd
+from typing import Any
 
 Point = tuple[int, int]
 Cell = Point
@@ -107,7 +108,7 @@ class Lattice:
 
     @cached_property
     def corners(self) -> Mapping[Point, Ring]:
-        """For each kind of cell, named by its centroid within the period, its corners relative to it."""
+        """The corners of each kind of cell, relative to its centroid within the period."""
         rings = [ring for rings in self.columns for ring in rings]
         return {
             self.residue((x, y)): tuple((cx - x, cy - y) for cx, cy in ring)
@@ -184,7 +185,7 @@ class Lattice:
 
     @cached_property
     def _steps(self) -> Mapping[tuple[Point, Point], Point]:
-        """Every edge of a cell, both ways: its vector by start modulo translations, and direction."""
+        """The vector of each cell edge, both ways, by start, modulo translations, and direction."""
         edges = [edge for kind in self.corners for edge in self.cell_edges(kind)]
         edges += [(end, start) for start, end in edges]
         return {
@@ -238,7 +239,7 @@ class Lattice:
         )
 
     def address(self, cell: Cell) -> tuple[int, int, int]:
-        """Return the row and the column of a cell, and its index k there: the inverse of `cells_at`."""
+        """Return a cell's row, its column and its index k there: the inverse of `cells_at`."""
         (ux, _), (vx, vy) = self.basis
         (x, y), column, index = self._places[self.residue(cell)]
         row = (y - cell[1]) // vy
@@ -365,16 +366,11 @@ def _turned(*rings: Ring) -> tuple[Ring, ...]:
     return tuple(tuple(map(turn, ring)) for turn in turns for ring in rings)
 
 
-def _cut_hexagons(
-    name: str,
-    columns: tuple[tuple[Ring, ...], ...],
-    pictures: tuple[tuple[str, ...], ...] = (("0 ",),),
-    groups: Mapping[str, tuple[int, ...]] | None = None,
-) -> Lattice:
+def _cut_hexagons(name: str, columns: tuple[tuple[Ring, ...], ...], **details: Any) -> Lattice:
     """Return a lattice on the plane of hexagons around the points of the basis."""
     noun = f"{name}s"
     count = sum(map(len, columns))
-    numbered = {f"{noun} with k = {k}": (k,) for k in range(count)} if count > 1 else {}
+    groups = {f"{noun} with k = {k}": (k,) for k in range(count)} if count > 1 else {}
     return Lattice(
         name=name,
         noun=noun,
@@ -383,8 +379,7 @@ def _cut_hexagons(
         basis=((24, 0), (12, 36)),
         columns=columns,
         symmetries=_symmetries(_SIXTH_TURN, 6),
-        pictures=pictures,
-        groups=numbered if groups is None else groups,
+        **{"groups": groups, **details},
     )
 
 
@@ -396,11 +391,13 @@ _TRIANGLE = _cut_hexagons(
     ((((0, 0), (-12, -36), (12, -36)),), (((0, 0), (12, -36), (24, 0)),)),
     groups={"upward triangles": (0,), "downward triangles": (1,)},
 )
-_KITE = _cut_hexagons("kite", (_turned(((0, 0), (6, 18), (0, 24), (-6, 18))),), (("105 ", "234 "),))
+_KITE = _cut_hexagons(
+    "kite", (_turned(((0, 0), (6, 18), (0, 24), (-6, 18))),), pictures=(("105 ", "234 "),)
+)
 _DRAFTER = _cut_hexagons(
     "drafter",
     (_turned(((0, 0), (0, 24), (-6, 18)), ((0, 0), (-6, 18), (-12, 12))),),
-    (("210ba9  ", "345678  "),),
+    pictures=(("210ba9  ", "345678  "),),
 )
 
 #: The lattices by name.

@@ -100,10 +100,8 @@ class PieceOrientations:
         So, with rotations in between, every orientation can be reached.
         """
         forms = len(self.piece.forms)
-        if forms == 1:
-            return (
-                self._places[self._image(0, self._mirrored(orientation))] if flips else orientation
-            )
+        if forms == 1 and flips:
+            return self._places[self._image(0, self._mirrored(orientation))]
         sides = self._sides if flips else self._sides[:forms]
         current = next(place for place, side in enumerate(sides) if orientation in side)
         return sides[(current + 1) % len(sides)][sides[current].index(orientation)]

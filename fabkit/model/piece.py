@@ -259,12 +259,8 @@ def marked_at(
 ) -> Iterator[tuple[Symmetry, Point, Marks]]:
     """Yield the moves that put a piece on cells with the wanted marks, as by `moves_onto`.
 
-    Each comes with the marks that it shows there. Only the first form has marks; those of other forms
-    are plain.
-
-    Args:
-        flips: whether the piece may be turned over.
-        wanted: marks of some cells, `fabkit.model.puzzle.PLAIN` for none; others may be anything.
+    Each comes with the marks that it shows there. Only the first form has marks, others are plain.
+    ``wanted`` are marks of some cells, `PLAIN` for none; other cells may show anything.
     """
     for index, form in enumerate(piece.forms):
         sides = ((), ()) if index else (piece.marks, piece.back)
@@ -307,15 +303,10 @@ def looks_at(
     wanted: Mapping[Cell, str] = MappingProxyType({}),
     flips: bool = True,
 ) -> dict[Cell, str]:
-    """Return what is seen on cells of a placed piece: ``hole``, ``cross``, ``dot`` or a second colour.
+    """Return what is seen on cells of a placed piece: one of `LOOKS`, or a second colour.
 
-    Of several possible moves the first that shows the wanted marks is used; cells without marks are
-    left out.
-
-    Args:
-        looks: of the marks, by letter.
-        wanted: as for `marked_at`.
-        flips: whether the piece may be turned over.
+    Of several possible moves the first that shows the wanted marks is used, as for `marked_at`;
+    cells without marks are left out. ``looks`` are those of the marks, by letter.
     """
     if not piece.tones and not piece.marks and not piece.back:
         return {}

@@ -148,7 +148,7 @@ def _cross(a: Point, b: Point) -> int:
 
 
 def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
-    """Every corner of a cell that the ring passes, in order."""
+    """Return every corner of a cell that the ring passes, in order."""
     if len(ring) > MAX_SIZE:
         raise OutlineError(f"has {len(ring)} corners; at most {MAX_SIZE} are allowed")
     if len(ring) < 3:
@@ -193,7 +193,7 @@ def _refuse_contacts(lattice: Lattice, paths: list[list[Point]], may_touch: bool
 
 
 def _refuse_crossings(lattice: Lattice, paths: list[list[Point]], contacts: set[Point]) -> None:
-    """Raise if the outline crosses itself, which makes its inside ambiguous; touching is allowed."""
+    """Raise if the outline crosses itself, so that its inside is ambiguous; it may touch itself."""
     passes: dict[Point, list[tuple[Fraction, Fraction]]] = defaultdict(list)
     for path in paths:
         for before, here, after in zip(
@@ -216,8 +216,7 @@ def _scan(lattice: Lattice, paths: list[list[Point]]) -> Iterator[Cell]:
     crossings: dict[int, list[int]] = defaultdict(list)
     for path in paths:
         for a, b in _edges(path):
-            (x, low), (_, high) = (a, b) if a[1] < b[1] else (b, a)
-            (end_x, _) = b if a[1] < b[1] else a
+            (x, low), (end_x, high) = (a, b) if a[1] < b[1] else (b, a)
             for y in range(low, high):  # half open: a corner counts for one of its two edges
                 crossings[y].append(x - (end_x - x) * (low - y) // (high - low))  # rounded up
     (ux, _), (vx, vy) = lattice.basis

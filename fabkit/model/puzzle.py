@@ -212,7 +212,7 @@ class Family:
         return self._first(exact)
 
     def shared_name(self, other: Family) -> str:
-        """Return the name of a member that another family also has, ignoring case; empty without one.
+        """Return the name of a member of another family, too, ignoring case; empty without one.
 
         No member is made unless the families have choices of equal names in all places.
         """
@@ -370,7 +370,7 @@ class PuzzleSet:
         )
 
     def cells_to_spare(self, challenge: Challenge) -> int | None:
-        """Return how many cells the pieces of a challenge leave open; None if that depends on how they lie."""
+        """Return how many cells a challenge's pieces leave open; None if how they lie decides."""
         forms = [piece.forms for piece in self.select(challenge.pieces)]
         sizes = [{len(form.cells) for form in piece_forms} for piece_forms in forms]
         if challenge.pieces_count is not None or any(len(kinds) > 1 for kinds in sizes):
@@ -390,28 +390,21 @@ class PuzzleSet:
         return remaining
 
     def boards_to_make(self, which: str) -> list[Board]:
-        """Return the boards that a profile makes.
-
-        Args:
-            which: ``set`` for those that are not optional, ``all`` or ``none``.
-        """
+        """Return the boards to make: ``all``, ``none``, or ``set``: not optional ones."""
         if which == "none":
             return []
         return [board for board in self.boards if which == "all" or not board.optional]
 
     def board_with(self, challenge: Challenge) -> Board | None:
-        """Return the board with the cells of a challenge; of several, one whose clues it has, and that
-        has texts."""
+        """Return the board with a challenge's cells; of several, one with its clues, and texts."""
         boards = [board for board in self.boards if board.cells == challenge.board_cells]
         clues = set(challenge.clues)
         fitting = [board for board in boards if clues.issuperset(board.clues)]
         return max(fitting or boards, key=lambda board: bool(board.labels), default=None)
 
     def kind_of(self, challenge: Challenge) -> str:
-        """Return the kind of a challenge: ``start``, ``board`` for all pieces on one, or ``challenge``.
-
-        A start has given pieces, or clues besides those of its board.
-        """
+        """Return ``start`` for given pieces, or clues besides those of the board; ``board`` for
+        all pieces on one; else ``challenge``."""
         if challenge.given or self.clues_besides_board(challenge.clues):
             return "start"
         uses_all = len(challenge.pieces) == len(self.pieces)
@@ -511,9 +504,6 @@ def problem_document(puzzle: PuzzleSet, challenge: Challenge) -> dict[str, Any]:
 
     All corners are integer frame points of the lattice (see `fabkit.model.lattice`), outlines
     are lists of rings under the even-odd rule.
-
-    Args:
-        challenge: of the set, or read from a file.
     """
     lattice = puzzle.lattice
     colours = any(clue.colour for clue in challenge.clues)

@@ -54,7 +54,7 @@ def may_have_pegs(puzzle: PuzzleSet) -> bool:
 def has_pegs(puzzle: PuzzleSet, profile: Profile) -> bool:
     """Return whether the set's pieces have pegs, so that only one side can face up.
 
-    Hexagons do if they must not be turned over, unless the profile sets the peg height to 0.
+    Hexagons that must not be turned over do, unless the profile sets the peg height to 0.
     """
     return may_have_pegs(puzzle) and profile.peg_height_mm > 0
 
@@ -65,11 +65,8 @@ def cells_leave_gaps(puzzle: PuzzleSet, profile: Profile) -> bool:
 
 
 def profile_as_made(puzzle: PuzzleSet, profile: Profile) -> Profile:
-    """Return the profile adapted to the set's pieces.
-
-    Pieces with pegs are printed face down, hold no magnets and have no letter on the back. For all
-    others the profile is unchanged.
-    """
+    """Return the profile adapted to the set's pieces: those with pegs are printed face down, hold
+    no magnets and have no letter on the back."""
     if not has_pegs(puzzle, profile):
         return profile
     faces = "none" if profile.faces == "none" else "front"
@@ -106,8 +103,8 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
 def printables(
     puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()
 ) -> tuple[Printable, ...]:
-    """Return the pieces, blockers, then boards and lids of a set, in the colours of the filaments that
-    print them; only those with the given ids, if any.
+    """Return the pieces, blockers, boards and lids of a set in the colours of their filaments; only
+    those with the given ids, if any.
 
     Raises:
         InputError: naming every unknown id, or the parts that the profile's filaments name wrongly.
@@ -130,7 +127,7 @@ def _in_filament(part: Printable, filaments: Filaments) -> Printable:
 
 
 def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
-    """Return the largest widths and depths that fit the bed, beside a prime tower if there is one."""
+    """Return the largest widths and depths that fit the bed, beside a prime tower if any."""
     edges_mm = 2 * profile.plate_edge_mm
     tower_mm = tower_side_mm(profile) if is_coloured(profile) else 0.0
     tower_mm += profile.plate_gap_mm if tower_mm else 0.0
@@ -140,7 +137,7 @@ def bed_rooms_mm(profile: Profile) -> list[tuple[float, float]]:
 
 
 def may_exceed_bed(puzzle: PuzzleSet, profile: Profile) -> bool:
-    """Return whether a board or lid may be larger than the bed: an estimate that loads no geometry library.
+    """Return whether a board or lid may exceed the bed: an estimate without a geometry library.
 
     Example:
         >>> from fabkit.sets.library import load_set

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import chain, product
 
 from fabkit.core.colours import contrast_ratio, difference, ink_on
 from fabkit.core.documents import COLOUR, Validator
@@ -39,10 +39,8 @@ _EXAMPLE = 'such as 4, "all" or ["#ffffff", "#d62728: A B"]'
 
 
 def parse_filaments(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the colours of a list of filaments, and the ids of the parts that each prints.
-
-    Args:
-        text: a value of ``filaments`` as `read_filaments` returns it; empty for ``all`` or a number.
+    """Return the colours of a list of filaments, and the ids of the parts that each prints; none
+    for ``all`` or a number.
 
     Example:
         >>> parse_filaments("#ffffff, #d62728: A B")
@@ -83,10 +81,7 @@ def _read(value: object) -> str:
     return ", ".join(read.values())
 
 
-_COLOURS_SCHEMA = {
-    "type": "array",
-    "items": {"type": "string", "pattern": "^#[0-9a-fA-F]{6}(:.*)?$"},
-}
+_COLOUR_SCHEMA = {"type": "string", "pattern": "^#[0-9a-fA-F]{6}(:.*)?$"}
 #: Reads the value of ``filaments``.
 FILAMENTS = Validator(
     _read,
@@ -95,7 +90,7 @@ FILAMENTS = Validator(
         "anyOf": [
             {"const": ALL_FILAMENTS},
             {"type": "integer", "minimum": 1, "maximum": MAX_FILAMENTS},
-            _COLOURS_SCHEMA | {"minItems": 1, "maxItems": MAX_FILAMENTS},
+            {"type": "array", "items": _COLOUR_SCHEMA, "minItems": 1, "maxItems": MAX_FILAMENTS},
             {"type": "string"},
         ]
     },
@@ -126,7 +121,7 @@ class Filaments:
         )
 
     def letter_on(self, below: str) -> str:
-        """Return the colour of a letter inlaid in a printed colour: the preferred one if it can be read
+        """Return the colour of a letter inlaid in a printed colour: the preferred one if readable
         there, else the one with the most contrast."""
 
         def preference(filament: str) -> tuple[bool, float]:
@@ -148,19 +143,16 @@ def filaments_for(puzzle: PuzzleSet, profile: Profile) -> Filaments:
         InputError: when the profile names parts that the set does not have, or one part twice, or has
             fewer than two filaments for letters.
     """
-    stated = parse_filaments(profile.filaments)
-    by_id = {part_id: colour for colour, ids in stated.items() for part_id in ids}
-    if by_id:
-        _refuse_unknown(puzzle, profile, [part_id for ids in stated.values() for part_id in ids])
-    if stated:
-        colours = tuple(stated)
-    elif profile.filaments == ALL_FILAMENTS and profile.slicer == PRUSASLICER:
-        colours = ()
-    else:
-        wanted = _colours_of(puzzle, profile)
+    ids_by_colour = parse_filaments(profile.filaments)
+    by_id = {part_id: colour for colour, ids in ids_by_colour.items() for part_id in ids}
+    _refuse_unknown(puzzle, profile, [*chain(*ids_by_colour.values())])
+    is_all = profile.filaments == ALL_FILAMENTS
+    colours = tuple(ids_by_colour)
+    if not colours and not (is_all and profile.slicer == PRUSASLICER):
+        bodies = _colours_of(puzzle, profile)
         letter = profile.letter_colour if profile.has_inlays else ""
-        count = len(wanted) if profile.filaments == ALL_FILAMENTS else int(profile.filaments)
-        colours = _choose(tuple(wanted.items()), count, letter, profile.filaments == ALL_FILAMENTS)
+        count = len(bodies) if is_all else int(profile.filaments)
+        colours = _choose(tuple(bodies.items()), count, letter, is_all)
     filaments = Filaments(colours, by_id, profile.letter_colour)
     if fault := _fault(puzzle, profile, filaments):
         raise InputError.of(f"profile {profile.name}", fault, "filaments")
@@ -187,12 +179,10 @@ def _fault(puzzle: PuzzleSet, profile: Profile, filaments: Filaments) -> str:
     unreadable = [
         body for body in bodies if contrast_ratio(filaments.letter_on(body), body) < LEAST_CONTRAST
     ]
-    if unreadable:
-        return (
-            f"has no colour in which a letter can be read on {unreadable[0]}; add a lighter or darker "
-            "one"
-        )
-    return ""
+    if not unreadable:
+        return ""
+    lack = f"has no colour in which a letter can be read on {unreadable[0]}"
+    return f"{lack}; add a lighter or darker one"
 
 
 def _refuse_unknown(puzzle: PuzzleSet, profile: Profile, named: Sequence[str]) -> None:
@@ -225,26 +215,22 @@ def _colours_of(puzzle: PuzzleSet, profile: Profile) -> dict[str, int]:
 
 @lru_cache(maxsize=64)
 def _choose(
-    wanted: tuple[tuple[str, int], ...], count: int, letter: str, all_colours: bool
+    parts_by_colour: tuple[tuple[str, int], ...], count: int, letter: str, all_colours: bool
 ) -> tuple[str, ...]:
-    """Choose filaments among the wanted colours and inks for letters on them: a swap of one for another
+    """Choose filaments among some colours and inks for letters on them: a swap of one for another
     would bring no part nearer to its colour ("partitioning around medoids"; Kaufman and Rousseeuw).
 
     Args:
-        wanted: the colours, and how many parts have each.
+        parts_by_colour: the colours, and how many parts have each.
         letter: the preferred colour of letters; empty for no letters.
-        all_colours: whether all wanted colours are chosen, and the inks in addition.
+        all_colours: whether all of the colours are chosen, and the inks in addition.
     """
-    bodies = dict(wanted)
+    bodies = dict(parts_by_colour)
     inks = list[str]()
     if letter:
         readable = [contrast_ratio(letter, body) >= LEAST_CONTRAST for body in bodies]
         inks = [letter] * any(readable)
-        inks += [
-            ink_on(body)
-            for body, is_readable in zip(bodies, readable, strict=True)
-            if not is_readable
-        ]
+        inks += [ink_on(body) for body, fits in zip(bodies, readable, strict=True) if not fits]
     candidates = tuple(dict.fromkeys([*bodies, *inks]))
     if all_colours or count >= len(candidates):
         return candidates
@@ -295,13 +281,13 @@ def may_mix_filaments(profile: Profile) -> bool:
 
 
 def is_coloured(profile: Profile) -> bool:
-    """Return whether a plate is printed in more than one colour, which takes a tower to purge into."""
+    """Return whether a plate has several colours, which takes a tower to purge into."""
     return profile.has_inlays or profile.tones != "plain" or may_mix_filaments(profile)
 
 
 def tower_side_mm(profile: Profile) -> float:
-    """Return the side of the square corner reserved for the tower on a plate of several colours: as the
-    profile says, or more if all its filaments are purged there in one layer; 0 for none."""
+    """Return the side of the square corner reserved for the tower on a coloured plate: as in the
+    profile, or more if all its filaments are purged there in one layer; 0 for none."""
     if profile.filaments == ALL_FILAMENTS and profile.slicer == PRUSASLICER:
         return profile.tower_mm
     changes = (filament_count(profile) or MAX_FILAMENTS) - 1

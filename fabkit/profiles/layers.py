@@ -68,8 +68,7 @@ def recess_span(profile: Profile) -> Span:
     end except the back is on a layer boundary as printed.
 
     Raises:
-        ValueError: when the layers leave too much air, or too little plastic remains. The
-            message contains the numbers.
+        ValueError: with the numbers, when the layers leave too much air or too little plastic.
     """
     thickness_mm = profile.thickness_mm
     magnet_mm = profile.magnet_height_mm
@@ -128,7 +127,7 @@ def mark_span(profile: Profile) -> Span:
     where it is visible while the print pauses. Its bottom is on a layer boundary.
 
     Raises:
-        ValueError: when too little plastic remains beyond it. The message contains the numbers.
+        ValueError: with the numbers, when too little plastic remains beyond it.
     """
     deep_mm = MARK_LAYERS * profile.layer_mm
     thickness_mm = profile.thickness_mm

@@ -78,17 +78,17 @@ BY_KEY = {setting.key: setting for setting in SETTINGS}
 def preset_names(group: str = "") -> list[str]:
     """Return the names of the shipped profiles, ``default`` first, or of the layers of a group."""
     names = [path.stem for path in (_PRESETS / group).glob("*.toml")]
-    # Numbers by their size: magnet-6x2 comes before magnet-10x2.
-    return sorted(names, key=lambda name: (name != "default", re.sub(r"\d+", _padded, name)))
 
+    def rank(name: str) -> tuple[bool, str]:
+        # Numbers by their size: magnet-6x2 comes before magnet-10x2.
+        return name != "default", re.sub(r"\d+", lambda number: number[0].zfill(9), name)
 
-def _padded(number: re.Match[str]) -> str:
-    return number[0].zfill(9)
+    return sorted(names, key=rank)
 
 
 def layer_groups() -> dict[str, list[str]]:
-    """Return the names of the shipped layers by group: profiles that say one thing only, such as the
-    magnet, and are layered on one of `preset_names`. A group is a folder."""
+    """Return the names of the shipped layers by group, a folder: profiles of one thing only, such
+    as the magnet, that are layered on one of `preset_names`."""
     folders = sorted(path.name for path in _PRESETS.iterdir() if path.is_dir())
     return {folder: preset_names(folder) for folder in folders}
 
@@ -103,20 +103,16 @@ def load_profile(
     settings: Sequence[str] = (),
     set_values: Mapping[str, Any] = MappingProxyType({}),
 ) -> Profile:
-    """Build the effective profile.
-
-    Args: see `merge_layers`.
+    """Build the effective profile, like `merge_layers`.
 
     Raises:
         InputError: for an unknown preset or key, an invalid value, or contradicting numbers; with
             all errors of one layer.
     """
     profile = merge_layers(chosen, settings, set_values)
-    errors = list(contradictions(profile))
-    if errors:
-        raise InputError(
-            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), errors
-        )
+    if errors := list(contradictions(profile)):
+        source = f"profile {profile.name}"
+        raise InputError(f"{source} with -s" if settings else source, errors)
     return profile
 
 
@@ -169,11 +165,11 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     thickness_mm = profile.thickness_mm
     inset_mm = profile.inset_mm
     depth_mm = profile.label_depth_mm
-    room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
-    if room_mm < 0.5:
+    side_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
+    if side_mm < 0.5:
         yield ErrorDetail(
             "thickness",
-            f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
+            f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(side_mm)} of "
             "straight side; the minimum is 0.5 mm",
         )
     if profile.unit_mm < 8 * inset_mm:
@@ -304,15 +300,13 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     """Check that a pin fits through the hole for pushing a magnet out, and a magnet does not."""
     release_mm = profile.release_mm
     maximum_mm = profile.magnet_diameter_mm / 2
-    if not release_mm:
-        return
-    if profile.embedded:
+    if release_mm and profile.embedded:
         yield ErrorDetail(
             "recess.release",
             "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
             "or ribs",
         )
-    elif release_mm < LEAST_RELEASE_MM or release_mm > maximum_mm:
+    elif release_mm and not LEAST_RELEASE_MM <= release_mm <= maximum_mm:
         yield ErrorDetail(
             "recess.release",
             f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
@@ -321,7 +315,7 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
 
 
 def read_layer(name: str) -> dict[str, Any]:
-    """Return what a preset or profile file states, by attributes of `Profile`, with ``name`` and ``title``.
+    """Return what a preset or file states, by attributes of `Profile`, with ``name`` and ``title``.
 
     Raises:
         InputError: for an unknown preset or key, or an invalid value; with all errors.
@@ -333,10 +327,12 @@ def read_layer(name: str) -> dict[str, Any]:
         path = Path(name)
         source = escape(name)
     else:
-        known = join_names(layer_names(), len(preset_names()))
+        choices = f"choose from {join_names(layer_names(), len(preset_names()))}"
         near = did_you_mean(name, layer_names())
-        message = f"there is no profile {quote(name)}; choose from {known}, or give a path to a .toml file"
-        raise InputError.of("", message + near)
+        message = (
+            f"there is no profile {quote(name)}; {choices}, or give a path to a .toml file{near}"
+        )
+        raise InputError.of("", message)
     errors = ErrorList(source)
     text = read_text(path, source, "a TOML file")
     with located(text, source):
@@ -345,11 +341,7 @@ def read_layer(name: str) -> dict[str, Any]:
 
 
 def _read_values(document: dict[str, Any], errors: ErrorList) -> dict[str, Any]:
-    """Return the values of a profile's document by attributes of `Profile`.
-
-    Raises:
-        InputError: with all errors.
-    """
+    """Return values by attributes of `Profile`; raise InputError with all errors of a document."""
     from fabkit.core.documents import read_document
 
     layer = read_document(profile_table(), document, errors, [*BY_KEY], RENAMED)
@@ -383,21 +375,17 @@ def format_values(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def set_note(set_values: Mapping[str, Any], profile: Profile) -> str:
-    """Return a note on a set's own defaults, except its unit, that a profile keeps; empty for none.
-
-    Args:
-        set_values: `PuzzleSet.profile_values`.
-    """
-    kept = {
+    """Return a note on the defaults of a set, besides its unit, that a profile keeps, if any."""
+    defaults = {
         attribute: value
         for attribute, value in set_values.items()
         if attribute not in ("unit_mm", "title") and value == getattr(profile, attribute)
     }
-    if not kept:
+    if not defaults:
         return ""
-    stated = ", ".join(f"{key}={value}" for key, value in format_values(kept).items())
-    magnets = "" if kept.get("fit") != "none" else "; for magnets, add -s recess.fit=press"
-    return f"the set's own defaults, which -p and -s override: {stated}{magnets}"
+    texts = ", ".join(f"{key}={value}" for key, value in format_values(defaults).items())
+    magnets = "" if defaults.get("fit") != "none" else "; for magnets, add -s recess.fit=press"
+    return f"the set's own defaults, which -p and -s override: {texts}{magnets}"
 
 
 @cache
@@ -407,9 +395,8 @@ def profile_table() -> type[Table]:
 
     from fabkit.core.documents import Table, Text
 
-    field = Field(None, max_length=_LONGEST_TITLE, description="one-line description")
-    title = (Text, field)
-    tables: dict[str, dict[str, Any]] = {"": {"title": title}}
+    title = Field(None, max_length=_LONGEST_TITLE, description="one-line description")
+    tables: dict[str, dict[str, Any]] = {"": {"title": (Text, title)}}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         field = Field(None, description=setting.description)
@@ -425,18 +412,17 @@ def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     from fabkit.core.documents import unknown_key
 
     errors = ErrorList("-s")
-    stated = dict[str, str]()
+    texts = dict[str, str]()
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             errors.add("", f'expected key=value such as "unit=15 mm", found {quote(text)}')
-        stated[key.strip()] = value.strip()
+        texts[key.strip()] = value.strip()
     errors.raise_if_any()
     document = dict[str, Any]()
-    for full_key, value in stated.items():
+    for full_key, value in texts.items():
         if full_key not in BY_KEY:
-            near = nearest(full_key, [*BY_KEY])
-            message = unknown_key(full_key, near, [*BY_KEY], RENAMED)
+            message = unknown_key(full_key, nearest(full_key, [*BY_KEY]), [*BY_KEY], RENAMED)
             errors.add(truncate(escape(full_key)), message)
             continue
         section, _, key = full_key.rpartition(".")

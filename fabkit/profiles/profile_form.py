@@ -1,4 +1,4 @@
-"""A profile as a form: what can be set, the values, and each error at the setting that causes it."""
+"""A profile as a form: what can be set, the values, and each error where it is caused."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class ProfileForm:
             files: profile files to choose from, besides what is shipped.
 
         Returns:
-            ``settings``, with key, kind and limits; ``layers`` to choose from, titles by
-            name, in groups; by key the ``values``, and those that they have when ``reset``; and the
+            ``settings``, with key, kind and limits; ``layers`` to choose from, titles by name, in
+            groups; by key the ``values``, and those that they have when ``reset``; and the
             ``faults`` of the values, each with its ``key`` and ``message``.
         """
         try:
@@ -80,12 +80,16 @@ class ProfileForm:
             values = format_values(vars(merge_layers(self.layers, self._settings, self.set_values)))
         except InputError:
             values = reset | {key: text for key, text in self.settings.items() if key in reset}
-        layers = _shipped_layers()
-        own = set(files).union(self.layers).difference(*layers.values())
+        layers = dict(_shipped_layers())
+        paths = sorted(set(files).union(self.layers).difference(*layers.values()))
+        layers |= {"profile": layers["profile"] | {path: _title(path) for path in paths}}
+        settings = [
+            {"key": setting.key, "kind": setting.kind, "limits": list(setting.limits)}
+            for setting in SETTINGS
+        ]
         return {
-            "settings": _settings(),
-            "layers": layers
-            | {"profile": layers["profile"] | {name: _title(name) for name in sorted(own)}},
+            "settings": settings,
+            "layers": layers,
             "values": values,
             "reset": reset,
             "faults": faults,
@@ -102,7 +106,7 @@ class ProfileForm:
         return dump_profile(profile, merge_layers((), (), self.set_values))
 
     def fault(self, detail: ErrorDetail, remains: Callable[[ProfileForm], bool]) -> dict[str, str]:
-        """Describe an error at the key that causes it: the latest setting without which it disappears.
+        """Describe an error at the key that causes it: the latest setting without which it is gone.
 
         An error that the layers already have is described at the first key that it names.
 
@@ -119,7 +123,7 @@ class ProfileForm:
         return {"key": key, "message": detail.message if detail.key == key else str(detail)}
 
     def _errors(self) -> dict[str, ErrorDetail]:
-        """The errors of the profile, by key."""
+        """Return the errors of the profile, by key."""
         try:
             _ = self.profile
         except InputError as error:
@@ -132,21 +136,13 @@ def _has_error(key: str, form: ProfileForm) -> bool:
 
 
 @lru_cache(1)
-def _settings() -> list[dict[str, Any]]:
-    return [
-        {"key": setting.key, "kind": setting.kind, "limits": list(setting.limits)}
-        for setting in SETTINGS
-    ]
-
-
-@lru_cache(1)
 def _shipped_layers() -> dict[str, dict[str, str]]:
     groups = {"profile": preset_names(), **layer_groups()}
     return {group: {name: _title(name) for name in names} for group, names in groups.items()}
 
 
 def _title(name: str) -> str:
-    """The title of a layer; of one that cannot be read, its name."""
+    """Return the title of a layer; of one that cannot be read, its name."""
     try:
         return str(read_layer(name)["title"])
     except InputError:

@@ -11,21 +11,10 @@ from fabkit.core.errors import InputError, escape, no_such, quote
 from fabkit.core.hashes import sha256
 from fabkit.core.progress import Progress, no_progress
 from fabkit.jobs.parallel import Calls
-from fabkit.model.entry import (
-    KINDS,
-    OWN_PREFIX,
-    entry_of,
-    level_of,
-    solution_error,
-)
+from fabkit.model.entry import KINDS, OWN_PREFIX, entry_of, level_of, solution_error
 from fabkit.model.puzzle import Challenge, Entry, PuzzleSet
 from fabkit.puzzles.graded.challenge_list import LIST
-from fabkit.sets.catalog import (
-    catalog_path,
-    catalog_records,
-    shipped_count,
-    shipped_entries,
-)
+from fabkit.sets.catalog import catalog_path, catalog_records, shipped_count, shipped_entries
 from fabkit.sets.challenge_file import read_challenges
 from fabkit.sets.challenges import challenge_in_file, challenge_names, find_challenge, resolve_id
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, solve
@@ -58,9 +47,9 @@ class Selection:
     budget_s: float | None = BUDGET_S
 
     def fingerprint(self, puzzle: PuzzleSet, folder: Path | None) -> list[Any]:
-        """The values that determine the challenges, for a hash."""
-        read = self.files or ((folder / LIST,) if folder else ()) + (catalog_path(puzzle),)
-        hashes = [sha256(path) if path.is_file() else "" for path in read]
+        """Return the values that determine the challenges, for a hash."""
+        paths = self.files or (*((folder / LIST,) if folder else ()), catalog_path(puzzle))
+        hashes = [sha256(path) if path.is_file() else "" for path in paths]
         return [list(map(str, self.files)), self.only, self.budget_s, hashes]
 
 
@@ -107,12 +96,12 @@ def begin_gathering(
     if not all_entries:
         message = "has no challenge and no board; give a challenge file with --challenges"
         raise NothingToShowError.of(puzzle.name, message)
-    known = [entry.challenge.id for entry in all_entries]
-    for name in {*only} - {*known} if puzzle.families and not files else ():
+    ids = [entry.challenge.id for entry in all_entries]
+    for name in {*only} - {*ids} if puzzle.families and not files else ():
         find_challenge(puzzle, name)  # its message names members, which are not listed here
-    refuse_unknown_ids(only, known)
-    wanted = [entry for entry in all_entries if entry.challenge.id in only or not only]
-    finish = _solved(puzzle, wanted, selection.budget_s)
+    refuse_unknown_ids(only, ids)
+    entries = [entry for entry in all_entries if entry.challenge.id in only or not only]
+    finish = _solved(puzzle, entries, selection.budget_s)
     return lambda progress: sorted(finish(progress), key=lambda entry: KINDS.index(entry.kind))
 
 
@@ -138,75 +127,66 @@ def find_entry(
 def select_solved(
     puzzle: PuzzleSet, entries: Iterable[Entry], selection: Selection
 ) -> tuple[list[Entry], list[str]]:
-    """Select the entries with a solution.
-
-    Returns:
-        Those with a solution, and warnings on the others.
+    """Return the entries with a solution, and warnings on the others.
 
     Raises:
         InputError: when one without a solution was requested by its id, or none has a solution.
     """
-    solved = []
-    lacking = []
-    advice = ["omit it"]
+    solved, lacks = [], []
+    advice = "omit it"
     for entry in entries:
         if entry.result.status == SOLVED:
             solved.append(entry)
         elif entry.result.status == IMPOSSIBLE:
-            lacking.append(f"{entry.challenge.id} has no solution")
+            lacks.append(f"{entry.challenge.id} has no solution")
         else:
-            lacking.append(f"{entry.challenge.id} was not solved within the time limit")
-            advice = ["omit it", "raise --budget"]
-    if lacking and selection.only:
-        raise InputError.of(puzzle.name, f"{'; '.join(lacking)}; {', or '.join(advice)}")
+            lacks.append(f"{entry.challenge.id} was not solved within the time limit")
+            advice = "omit it, or raise --budget"
+    if lacks and selection.only:
+        raise InputError.of(puzzle.name, f"{'; '.join(lacks)}; {advice}")
     if not solved:
-        message = f"no challenge has a known solution: {'; '.join(lacking)}"
+        message = f"no challenge has a known solution: {'; '.join(lacks)}"
         raise NothingToShowError.of(puzzle.name, message)
-    return solved, [f"{lack}; skipped" for lack in lacking]
+    return solved, [f"{lack}; skipped" for lack in lacks]
 
 
 def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list[Entry]:
-    """All challenges of a set, and its boards; optional boards only by name.
+    """Return all challenges of a set, and its boards; optional boards only by name.
 
     A name of both the set and the catalog means that of the set, as in
     `fabkit.sets.challenges.find_challenge`.
     """
     entries = stated_and_generated(puzzle, folder)
-    stated = {challenge.id for challenge in puzzle.challenges}
+    ids = {challenge.id for challenge in puzzle.challenges}
     questions = {question(challenge) for challenge in puzzle.challenges}
     for board in puzzle.boards:
         challenge = puzzle.whole_board(board)
-        is_new = challenge.id not in stated and question(challenge) not in questions
+        is_new = challenge.id not in ids and question(challenge) not in questions
         if is_new and (board.id in only or not board.optional):
             entries.append(entry_of(challenge, "board"))
     members = [puzzle.find_member(name) for name in only]
     entries += [entry_of(member, puzzle.kind_of(member)) for member in members if member]
-    own = challenge_names(puzzle)
-    return entries + [entry for entry in shipped_entries(puzzle) if entry.challenge.id not in own]
+    names = challenge_names(puzzle)
+    return entries + [entry for entry in shipped_entries(puzzle) if entry.challenge.id not in names]
 
 
 def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
-    """Read the challenges of files.
-
-    Raises:
-        InputError: when one is empty, or an id is in two files.
-    """
-    entries: dict[str, Entry] = {}
+    """Read the challenges of files; raise InputError when one is empty, or an id is in two."""
+    entries: list[Entry] = []
     sources: dict[str, str] = {}
     for file in files:
         source = escape(str(file))
         entries_of_file = read_challenges(file, puzzle)
         if not entries_of_file:
             raise NothingToShowError.of(source, "holds no challenges; expected one or more")
-        for entry in entries_of_file:
-            challenge_id = entry.challenge.id
-            if challenge_id in entries:
-                message = f"the challenge {quote(challenge_id)} is also in {sources[challenge_id]}"
+        for name in (entry.challenge.id for entry in entries_of_file):
+            if name in sources:
+                message = f"the challenge {quote(name)} is also in {sources[name]}"
                 remedy = "give only one of the files, or change the id"
                 raise InputError.of(source, f"{message}; {remedy}")
-            entries[challenge_id] = entry
-            sources[challenge_id] = source
-    return list(entries.values())
+            sources[name] = source
+        entries += entries_of_file
+    return entries
 
 
 def question(challenge: Challenge) -> tuple[object, ...]:
@@ -226,8 +206,7 @@ def question(challenge: Challenge) -> tuple[object, ...]:
 def _solved(
     puzzle: PuzzleSet, entries: Sequence[Entry], budget_s: float | None
 ) -> Callable[[Progress], list[Entry]]:
-    """Begin to solve entries; return what returns them with solutions, as far as there are any, and
-    levels."""
+    """Begin to solve entries; return what returns them with levels, and solutions if any."""
     unsolved = [entry for entry in entries if not entry.solution]
     calls = Calls(
         _solve,
@@ -245,9 +224,8 @@ def _solved(
 def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
     """Return the entry with a solution, the number of solutions, and a rating.
 
-    Solutions are counted by a short search; if it ends early, the shipped catalog may have the number.
-
-    The rating is that of `fabkit solve --difficulty`, unless the entry has its own.
+    Solutions are counted by a short search; if it ends early, the shipped catalog may have the
+    number. The rating is that of `fabkit solve --difficulty`, unless the entry has its own.
     """
     encoded = to_exact_cover(puzzle, entry.challenge)
     answer = solve(encoded, "first", None, Budget(budget_s))
@@ -269,16 +247,15 @@ def _solve(puzzle: PuzzleSet, entry: Entry, budget_s: float | None) -> Entry:
 def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     """Return the challenges stated in a set, and those generated into its output folder.
 
-    Returns:
-        The challenges. If the id of a listed one is taken, also by a board or a snowflake of the
-        shipped catalog, it gets the prefix ``made-``.
+    If the id of a listed one is taken, also by a board or a snowflake of the shipped catalog, it
+    gets the prefix ``made-``.
 
     Raises:
         InputError: when the list is damaged, or that of another set.
     """
-    stated = {entry.challenge: entry for entry in puzzle.entries}
+    by_challenge = {entry.challenge: entry for entry in puzzle.entries}
     entries = [
-        stated.get(challenge) or entry_of(challenge, puzzle.kind_of(challenge))
+        by_challenge.get(challenge) or entry_of(challenge, puzzle.kind_of(challenge))
         for challenge in puzzle.challenges
     ]
     used = {*challenge_names(puzzle), *(record["id"] for record in catalog_records(puzzle))}
@@ -292,12 +269,7 @@ def stated_and_generated(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     return entries
 
 
-def refuse_unknown_ids(ids: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse unknown ids of challenges.
-
-    Raises:
-        InputError: naming the first that is unknown, and some of the known ones.
-    """
-    for wanted in ids:
-        if wanted not in known:
-            raise InputError.of("", no_such("challenge", wanted, known, 8))
+def refuse_unknown_ids(ids: Sequence[str], known_ids: Sequence[str]) -> None:
+    """Raise an InputError that names the first unknown id of a challenge, and some known ones."""
+    if unknown_ids := [name for name in ids if name not in known_ids]:
+        raise InputError.of("", no_such("challenge", unknown_ids[0], known_ids, 8))

@@ -22,8 +22,8 @@ def read_board(table: BoardTable, regions: RegionReader) -> Board:
     errors_before = errors.count
     _, cells = regions.drawn(table, BOARD_KEYS)
     if cells and table.open >= len(cells):
-        expected = f"expected fewer than its {len(cells)} cells"
-        errors.add(table.key("open"), f"is {table.open}; {expected}")
+        message = f"is {table.open}; expected fewer than its {len(cells)} cells"
+        errors.add(table.key("open"), message)
     labels = _labels(table, cells, regions) if table.labels is not None and cells else ()
     if errors.count > errors_before:  # the numbers or names of its cells are not known
         cells = frozenset()
@@ -66,12 +66,12 @@ def with_board_clues(
     boards = []
     for board, table in zip(puzzle.boards, tables, strict=True):
         clues: tuple[Clue, ...] = ()
-        if table is not None and board.cells:
+        if table and board.cells:
             clues = parts.clues(table.clue, parts.numbering(board), board.cells, [*parts.pieces])
-        if table is not None and "chequer" in table.model_fields_set and DARK not in puzzle.marks:
+        if table and "chequer" in table.model_fields_set and DARK not in puzzle.marks:
             regions.errors.add(table.key("chequer"), 'needs chequer_role = "rule" in [set]')
         if board.cells and DARK in puzzle.marks:
-            parity = table.chequer if table is not None else PARITIES[1]
+            parity = table.chequer if table else PARITIES[1]
             dark = chequered_cells(puzzle.lattice, board.cells, parity)
             clues += (Clue(dark, mark=DARK), Clue(board.cells - dark, mark=PLAIN))
         boards.append(replace(board, clues=clues))

@@ -36,9 +36,9 @@ def catalog_records(puzzle: PuzzleSet, kind: str = "") -> Sequence[dict[str, Any
         kind: ``snowflake`` or ``start``; all when empty.
     """
     catalog = _shipped(puzzle)
-    starts = catalog.get("made", {}).get("rules_sha256") == rules_sha256(puzzle)
     kinds = {kind} if kind else {"snowflake", "start"}
-    kinds -= set() if starts else {"start"}
+    if catalog.get("made", {}).get("rules_sha256") != rules_sha256(puzzle):
+        kinds -= {"start"}
     records = catalog.get("challenges", ())
     return tuple(record for record in records if record_kind(record) in kinds)
 
@@ -49,8 +49,8 @@ def record_kind(record: Mapping[str, Any]) -> str:
 
 
 def snowflake_names(puzzle: PuzzleSet) -> dict[str, str]:
-    """Name the snowflakes of a shipped catalog, for their titles, by id: in the catalog's order, with the
-    names of ``catalogs/snowflakes.toml``, and those beyond with numbers.
+    """Name the snowflakes of a shipped catalog, for their titles, by id: in the catalog's order,
+    with the names of ``catalogs/snowflakes.toml``, and those beyond with numbers.
 
     Example:
         >>> from fabkit.sets.library import load_set
@@ -58,7 +58,7 @@ def snowflake_names(puzzle: PuzzleSet) -> dict[str, str]:
         ('even4-0057708264', 'Acacia')
     """
     records = catalog_records(puzzle, "snowflake")
-    names: list[str] = _flowers()["names"] if records else []
+    names: list[str] = _flower_names() if records else []
     numbers = map(str, range(len(names) + 1, len(records) + 1))
     return dict(zip((record["id"] for record in records), [*names, *numbers], strict=False))
 
@@ -135,10 +135,10 @@ def shipped_count(puzzle: PuzzleSet, challenge: Challenge) -> int | None:
 
     None unless its shipped catalog counts a challenge of this id that states the same problem.
     """
-    stated = _shipped(puzzle).get("counts", {}).get(challenge.id, {})
-    count: int | None = stated.get("count")
-    same = count and stated["problem_sha256"] == problem_sha256(puzzle, challenge)
-    return count if same else None
+    record = _shipped(puzzle).get("counts", {}).get(challenge.id, {})
+    count: int | None = record.get("count")
+    is_same = count and record["problem_sha256"] == problem_sha256(puzzle, challenge)
+    return count if is_same else None
 
 
 def _shipped(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -152,9 +152,9 @@ _catalog = lru_cache(maxsize=4)(read_json)
 
 
 @lru_cache(maxsize=1)
-def _flowers() -> dict[str, Any]:
+def _flower_names() -> list[str]:
     path = shipped_folder() / "catalogs" / "snowflakes.toml"
-    return read_toml(path, path.name)
+    return list(read_toml(path, path.name)["names"])
 
 
 def shipped_entries(puzzle: PuzzleSet, kind: str = "") -> list[Entry]:
@@ -164,8 +164,8 @@ def shipped_entries(puzzle: PuzzleSet, kind: str = "") -> list[Entry]:
 
 def shipped_entry(puzzle: PuzzleSet, name: str) -> Entry | None:
     """Return the entry of a set's shipped catalog with this id; None when it is unknown."""
-    entries = _read(puzzle, [record for record in catalog_records(puzzle) if record["id"] == name])
-    return entries[0] if entries else None
+    records = [record for record in catalog_records(puzzle) if record["id"] == name]
+    return next(iter(_read(puzzle, records)), None)
 
 
 def _read(puzzle: PuzzleSet, records: Sequence[dict[str, Any]]) -> list[Entry]:

@@ -47,7 +47,7 @@ class ChallengeReader:
         self._errors = regions.errors
 
     def read(self, table: ChallengeFile, name: str = "") -> Entry:
-        """Convert a challenge, by default called `name`, and its result; usable only without errors."""
+        """Convert a challenge, by default called `name`, and its result; valid without errors."""
         errors_before = self._errors.count
         whole, numbering, board = self._region(table)
         minus = self._minus(table, whole, numbering)
@@ -61,7 +61,10 @@ class ChallengeReader:
         if self._errors.count == errors_before_pieces:
             clues += self.parts.clues(table.clue, numbering, region, pieces)
             given = self._given(table, flips, region, numbering, pieces, clues)
-            count = self._count(table, len(pieces), len(given))
+            if table.pieces_count is not None:
+                message = count_error(table.pieces_count, len(pieces), len(given))
+                self._errors.add(table.key("pieces_count"), message)
+                count = table.pieces_count if table.pieces_count != len(pieces) else None
         open_count = board.rest_open(minus) if board else 0
         if table.open is not None:
             open_count = table.open
@@ -97,8 +100,8 @@ class ChallengeReader:
         return minus
 
     def _region(self, table: ChallengeFile) -> tuple[frozenset[Cell], CellNumbering, Board | None]:
-        """Return the cells to cover, their numbering and, unless they are drawn, their board; no cells
-        after an error. Rows and columns begin at the top left of the board or outline."""
+        """Return the cells to cover, none after an error; their numbering, from the top left of the
+        board or outline; and, unless they are drawn, their board."""
         errors, boards = self._errors, self._puzzle.boards
         errors_before = errors.count
         key = exactly_one(errors, table, _REGION_KEYS, required=False)
@@ -113,22 +116,15 @@ class ChallengeReader:
         else:
             board = default_board(boards)
             lack = "no board is named" if boards else "the set has no board"
-        numbering = CellNumbering(self._lattice, lack=lack)
-        if board is not None:
-            numbering = self.parts.numbering(board)
+        numbering = (
+            self.parts.numbering(board) if board else CellNumbering(self._lattice, lack=lack)
+        )
         if key == "cells":
             return self._regions.read(key, table.cells, where, numbering), numbering, None
         if not key and board is None:
             keys = f"{'board, ' if boards else ''}outline, rows or cells"
             errors.add(table.place, f"has no region, and {lack}; add {keys}")
         return numbering.cells, numbering, board
-
-    def _count(self, table: ChallengeFile, pieces: int, given: int) -> int | None:
-        """Return how many of the pieces fill the region; None when all do."""
-        count = table.pieces_count
-        if count is not None:
-            self._errors.add(table.key("pieces_count"), count_error(count, pieces, given))
-        return None if count == pieces else count
 
     def _given(
         self,
@@ -140,8 +136,7 @@ class ChallengeReader:
         clues: tuple[Clue, ...],
     ) -> tuple[Given, ...]:
         """Return the given pieces: allowed images inside the region that do not overlap."""
-        errors = self._errors
-        lattice = self._lattice
+        errors, lattice = self._errors, self._lattice
         if len(table.given) > len(self.parts.pieces):
             limit = f"at most {len(self.parts.pieces)} are allowed"
             errors.add(table.key("given"), f"has {len(table.given)} items; {limit}")
@@ -159,10 +154,8 @@ class ChallengeReader:
                 errors.add(row.key("piece"), f"{name} is not among the challenge's pieces")
             elif row.piece in given:
                 errors.add(row.key("piece"), f"{name} is given twice")
-            elif (
-                not self._regions.proved
-                and piece.forms
-                and not is_image(lattice, piece, cells, flips)
+            elif piece.forms and not (
+                self._regions.proved or is_image(lattice, piece, cells, flips)
             ):
                 message = f"is not the shape of {name} under the allowed moves ({MOVES[flips]})"
                 errors.add(where, message)

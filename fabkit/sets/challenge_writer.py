@@ -65,8 +65,8 @@ def challenge_record(
 def _cell_references(
     puzzle: PuzzleSet, board: Board | None, cells: frozenset[Cell], describe: Describe
 ) -> tuple[str, Any]:
-    """Return key and value of some cells on a board; where they would be an outline, as rows, columns and
-    indices, since clues and open cells are named one by one."""
+    """Return key and value of some cells on a board; rows, columns and indices in place of an
+    outline, since clues and open cells are named one by one."""
     key, value = describe(cells)
     if key != "outline":
         return key, value

@@ -57,21 +57,15 @@ def challenge_in_file(path: Path, puzzle: PuzzleSet, name: str | None = None) ->
 
 
 def one_lattice(entry: Entry, source: str, where: str) -> Challenge:
-    """Return the challenge of an entry to solve.
-
-    Args:
-        where: the file that holds its solution, for the message.
+    """Return the challenge of an entry to solve; its solution is in the file ``where``.
 
     Raises:
         InputError: when it uses two lattices; engines solve challenges on one.
     """
     if entry.halves == 1:
         return entry.challenge
-    message = (
-        f"{entry.challenge.id} uses two lattices half a unit apart, but a challenge uses one; its "
-        f"solution is in {where}"
-    )
-    raise InputError.of(source, message)
+    message = f"{entry.challenge.id} uses two lattices half a unit apart, but a challenge uses one"
+    raise InputError.of(source, f"{message}; its solution is in {where}")
 
 
 def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:

@@ -66,13 +66,12 @@ def _listed_parts(table: CutTable, reader: PieceReader) -> dict[str, frozenset[C
         if fault := made_id_error(name):
             errors.add(key, fault)
             continue
-        place = table.place_of(name)
-        parts[name] = reader.regions.read("cells", items, place, piece=True)
+        item_key = table.place_of(name)
+        parts[name] = reader.regions.read("cells", items, item_key, piece=True)
         for index, item in enumerate(items if parts[name] else ()):
             for cell in sorted(cells_named(item, reader.lattice, None) & owners.keys())[:1]:
                 message = f"{quote(item)} belongs to {quote(owners[cell])}"
                 advice = "each cell is of one piece; list it once"
-                errors.add(f"{place}[{index}]", f"{message}, too; {advice}")
+                errors.add(f"{item_key}[{index}]", f"{message}, too; {advice}")
         owners.update((cell, name) for cell in parts[name])
-    is_sound = errors.count == errors_before and all(parts.values())
-    return parts if is_sound else {}
+    return parts if errors.count == errors_before and all(parts.values()) else {}

@@ -24,7 +24,7 @@ def shipped_names() -> list[str]:
 
 
 def set_argument(puzzle: PuzzleSet) -> str:
-    """Return the SET argument for a set: the name of a shipped one, or its file without the folder."""
+    """Return the SET argument for a set: a shipped one's name, or its file without the folder."""
     path = shipped_folder() / f"{puzzle.name}.toml"
     is_shipped = path.is_file() and sha256(path) == puzzle.digest
     return puzzle.name if is_shipped else shlex.quote(Path(puzzle.source).name)

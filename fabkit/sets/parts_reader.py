@@ -44,7 +44,7 @@ class PartsReader:
         return None
 
     def piece_ids(self, value: Any, key: str) -> tuple[str, ...]:
-        """Return the piece ids of a key: a list, or a string when every id is a single character."""
+        """Return the piece ids of a key: a list, or a string if every id is a single character."""
         pieces, errors = self.pieces, self.errors
         if value is None:
             return tuple(pieces)

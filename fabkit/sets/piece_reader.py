@@ -77,7 +77,7 @@ class PieceReader:
         self.errors = regions.errors
 
     def pieces(self, table: PieceTable, index: int) -> list[Piece]:
-        """Return the pieces of a table; without forms after an error, to avoid consequential errors."""
+        """Return the pieces of a table; without forms after an error, to avoid errors from it."""
         errors = self.errors
         label = table.label or default_label(table.id)
         piece = Piece(table.id, label, table.colour or PALETTE[index % len(PALETTE)], ())

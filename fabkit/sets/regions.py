@@ -72,7 +72,7 @@ class CellNumbering:
         return row - self.origin[0], col - self.origin[1]
 
     def outside(self, cells: frozenset[Cell], region: frozenset[Cell]) -> str:
-        """Return the error that cells are not all in a region, with the first; empty without one."""
+        """Return the error that the first cell outside a region is there; empty without one."""
         if not region or cells <= region:
             return ""
         return f"{list(self.place(cells - region))} is not among the cells to cover; name others"
@@ -204,7 +204,7 @@ class RegionReader:
         }
 
     def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
-        """Return the cells inside a shape of an SVG file; errors of a whole file are recorded once."""
+        """Return the cells inside a shape of an SVG file; record an error of a whole file once."""
         if self._drawings is None or self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
             raise OutlineError(f"{need} in [set]")

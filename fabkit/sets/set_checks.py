@@ -8,7 +8,7 @@ from fabkit.core.errors import ErrorDetail, pluralize, quote
 from fabkit.model.blockers import BLOCKER, blockers, place_unlike_blocker
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, fits_in
-from fabkit.model.puzzle import LID_SUFFIX, Board, PuzzleSet, area
+from fabkit.model.puzzle import LID_SUFFIX, MOVES, Board, PuzzleSet, area
 from fabkit.sets.challenge_checks import unlike_blocker
 from fabkit.sets.set_tables import BOARD_KEYS, HeadTable, PieceTable, SetFile
 
@@ -68,9 +68,8 @@ def _small_board(puzzle: PuzzleSet, board: Board, large: list[Piece]) -> str:
     extent = f"{_extent(lattice, board.cells)}, area {units:g}"
     advice = "enlarge the board"
     if not puzzle.flips and fits_in(lattice, piece, board.cells, flips=True):
-        advice = (
-            f'it would fit turned over; {advice}, or write moves = "rotations and flips" in [set]'
-        )
+        moves = f'moves = "{MOVES[1]}"'
+        advice = f"it would fit turned over; {advice}, or write {moves} in [set]"
     message = f"piece {quote(piece.id)} ({size}) does not fit on this board ({extent})"
     return f"{message} in any position{others}; {advice}"
 
@@ -91,15 +90,10 @@ def _board_places(file: SetFile, puzzle: PuzzleSet) -> list[tuple[str, str]]:
 def duplicate_part_ids(file: SetFile, puzzle: PuzzleSet) -> Iterator[ErrorDetail]:
     """Yield an error for every duplicate id of a piece, board, lid or blocker."""
     pieces = iter(puzzle.pieces)
-    named = [
-        (
-            next(pieces).id,
-            table.place,
-            f", from its count = {table.count}" if table.count > 1 else "",
-        )
-        for table in file.piece
-        for _ in range(table.count)
-    ]
+    named: list[tuple[str, str, str]] = []
+    for table in file.piece:
+        origin = f", from its count = {table.count}" if table.count > 1 else ""
+        named += [(next(pieces).id, table.place, origin) for _ in range(table.count)]
     named += [(piece.id, file.cut.place_of(piece.id), "") for piece in pieces]
     boards = _board_places(file, puzzle)
     named += [(board_id, place, "") for board_id, place in boards]

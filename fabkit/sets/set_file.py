@@ -86,8 +86,17 @@ class _SetReader:
 
     def read(self, text: str) -> PuzzleSet:
         """Return the set of a file's text; usable only if there are no errors."""
+        file, errors = self.file, self.errors
         puzzle = self._with_challenges(self._parts(text))
-        self._check(puzzle)
+        errors.extend(small_boards(file, puzzle))
+        if not errors.count:
+            errors.extend(unlike_blockers(file, puzzle))
+        errors.extend(duplicate_part_ids(file, puzzle))
+        errors.extend(duplicate_challenge_ids(file))
+        if not errors.count:
+            errors.extend(shared_names(file, puzzle))
+        if not errors.count:
+            errors.extend(area_errors(file.set, puzzle.area))
         return puzzle
 
     def _parts(self, text: str) -> PuzzleSet:
@@ -109,6 +118,9 @@ class _SetReader:
             limit = f"at most {MOST_PIECES} are allowed"
             self.errors.add("piece", f"defines {len(pieces)} pieces, counting copies; {limit}")
         boards += [read_board(table, self.regions) for table in file.board]
+        old_name, name = map(quote, (self.document["set"]["lattice"], self.lattice.name))
+        note = f"{old_name} is now called {name}; write lattice = {name}"
+        notes = (f"{self.errors.source}: set.lattice: {note}",) if old_name != name else ()
         digests = [hashlib.sha256(text.encode()).hexdigest(), *self.drawings.digests]
         return PuzzleSet(
             name=head.name,
@@ -125,16 +137,8 @@ class _SetReader:
             group=head.group,
             credit=head.source,
             licence=head.licence,
-            notes=self._notes(self.document["set"]["lattice"]),
+            notes=notes,
         )
-
-    def _notes(self, lattice: str) -> tuple[str, ...]:
-        """Return a note about a lattice's former name."""
-        name = self.lattice.name
-        if lattice == name:
-            return ()
-        change = f"is now called {quote(name)}; write lattice = {quote(name)}"
-        return (f"{self.errors.source}: set.lattice: {quote(lattice)} {change}",)
 
     def _with_challenges(self, puzzle: PuzzleSet) -> PuzzleSet:
         """Return the set with clues, challenges, families, which name marks, pieces and boards."""
@@ -156,19 +160,6 @@ class _SetReader:
             challenges=tuple(entry.challenge for entry in entries),
             entries=tuple(entry for entry in entries if entry.result != Result()),
         )
-
-    def _check(self, puzzle: PuzzleSet) -> None:
-        """Record what is wrong with the set as a whole."""
-        file, errors = self.file, self.errors
-        errors.extend(small_boards(file, puzzle))
-        if not errors.count:
-            errors.extend(unlike_blockers(file, puzzle))
-        errors.extend(duplicate_part_ids(file, puzzle))
-        errors.extend(duplicate_challenge_ids(file))
-        if not errors.count:
-            errors.extend(shared_names(file, puzzle))
-        if not errors.count:
-            errors.extend(area_errors(file.set, puzzle.area))
 
 
 def _profile_values(file: SetFile, errors: ErrorList) -> dict[str, Any]:

@@ -237,23 +237,22 @@ def select_shape(elements: Sequence[Element], wanted: str) -> Element:
                 shape.refuse(f"{holds}; expected one path, polygon or rect")
             ids = [element.id for element in inside if element.id]
             named = f" (ids: {escape(join_names(ids))})" if ids else ""
-            draw = "draw one path, polygon or rect"
-            what = "select one by id, as in FILE.svg#ID" if inside else draw
-            raise SvgError(f"{holds}; {what}{named}")
+            select = "select one by id, as in FILE.svg#ID"
+            advice = select if inside else "draw one path, polygon or rect"
+            raise SvgError(f"{holds}; {advice}{named}")
         (shape,) = inside
     _refuse_modifiers(shape, elements)
     return shape
 
 
-def _named(elements: Sequence[Element], wanted: str) -> Element:
-    named = [element for element in elements if element.id == wanted]
+def _named(elements: Sequence[Element], shape_id: str) -> Element:
+    named = [element for element in elements if element.id == shape_id]
     if not named:
-        hint = did_you_mean(wanted, [element.id for element in elements if element.id])
-        raise SvgError(f"contains no element with the id {quote(wanted)}{hint}")
+        hint = did_you_mean(shape_id, [element.id for element in elements if element.id])
+        raise SvgError(f"contains no element with the id {quote(shape_id)}{hint}")
     if len(named) > 1:
-        raise SvgError(
-            f"contains {len(named)} elements with the id {quote(wanted)}; ids are unique"
-        )
+        message = f"contains {len(named)} elements with the id {quote(shape_id)}"
+        raise SvgError(f"{message}; ids are unique")
     for around in named[0].ancestors[1:]:
         if around.tag not in ("g", "a"):
             named[0].refuse(f"is inside {escape(around.tag)}, which is not drawn directly")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ class EachQuery:
         """Return the names of the challenges in order."""
         family = self._family
         if family is not None:
-            return [family.name(chosen) for chosen in family.choices()]
+            return list(map(family.name, family.choices()))
         records = catalog_records(self.puzzle)
         ids = [record["id"] for record in records if record.get("parity") != "mixed"]
         return list(dict.fromkeys([*challenge_names(self.puzzle), *ids]))
@@ -94,8 +94,7 @@ class EachQuery:
         """Yield the challenges with these numbers, the last excluded."""
         family = self._family
         if family is not None:
-            for chosen in islice(family.choices(), first, last):
-                yield family.member(chosen)
+            yield from map(family.member, islice(family.choices(), first, last))
         else:
             for name in self.names()[first:last]:
                 yield find_challenge(self.puzzle, name)
@@ -107,10 +106,7 @@ def solve_each(
     checkpoint: Checkpoint | None = None,
     progress: Progress = no_progress,
 ) -> list[ChallengeAnswer]:
-    """Answer a question about each challenge.
-
-    Args:
-        checkpoint: keeps what is done, so that a run can go on after a kill.
+    """Answer a question about each challenge; a checkpoint lets a run go on after a kill.
 
     Raises:
         InputError: when a challenge cannot be solved with the question's engines.
@@ -131,13 +127,9 @@ def _answer(name: str, count: int, question: str) -> ChallengeAnswer:
     """Convert a number of solutions, -1 where it is unknown, to an answer."""
     if count < 0:
         return ChallengeAnswer(name, UNKNOWN)
-    status = SOLVED if count else IMPOSSIBLE
-    return ChallengeAnswer(
-        name,
-        status,
-        count if question == "count" else None,
-        count == 1 if question == "unique" else None,
-    )
+    counted = count if question == "count" else None
+    unique = count == 1 if question == "unique" else None
+    return ChallengeAnswer(name, SOLVED if count else IMPOSSIBLE, counted, unique)
 
 
 def answer_part(query: EachQuery, first: int, last: int) -> bytes:
@@ -145,8 +137,10 @@ def answer_part(query: EachQuery, first: int, last: int) -> bytes:
 
     No more are counted than the question needs; -1 stands for a challenge that was not decided.
     """
-    count_members = _batch(query)
-    if count_members is not None:
+    key = json.dumps(query.fingerprint)
+    if key not in _counters:
+        _counters[key] = _batch(query)
+    if count_members := _counters[key]:
         counts = count_members(first, last).tolist()
     else:
         counts = [_count(query, challenge) for challenge in query.challenges(first, last)]
@@ -172,14 +166,6 @@ CountBatch = Callable[[int, int], IntArray]
 _counters: dict[str, CountBatch | None] = {}
 
 
-def _batch(query: EachQuery) -> CountBatch | None:
-    """Return what counts members of the query's family together; None where that is not possible."""
-    key = json.dumps(query.fingerprint)
-    if key not in _counters:
-        _counters[key] = _make_batch(query)
-    return _counters[key]
-
-
 def _share_placements(family: Family) -> bool:
     """Return whether members differ in nothing but the cells that they do not cover."""
     board = family.board
@@ -193,7 +179,8 @@ def _share_placements(family: Family) -> bool:
     return not any(clue.piece or (clue.colour and clue.cells <= chosen) for clue in board.clues)
 
 
-def _make_batch(query: EachQuery) -> CountBatch | None:
+def _batch(query: EachQuery) -> CountBatch | None:
+    """Return what counts members of the query's family together; None where that cannot be."""
     family = query._family
     member = None if family is None else next(query.challenges(0, 1), None)
     if family is None or member is None or not _share_placements(family):
@@ -205,12 +192,7 @@ def _make_batch(query: EachQuery) -> CountBatch | None:
     search = BitmaskSearch(encoded.problem, [(None, 1)], keep_solutions=False)
     bits = {cell: 1 << index for index, cell in enumerate(encoded.cells)}
     # The cells of the whole board that each member does not cover.
-    masks = np.array(
-        [
-            sum(bits[cell] for label in chosen for cell in label.cells)
-            for chosen in family.choices()
-        ],
-        dtype=np.uint64,
-    )
+    choices = (chain(*(label.cells for label in labels)) for labels in family.choices())
+    masks = np.array([sum(map(bits.__getitem__, cells)) for cells in choices], dtype=np.uint64)
     limit = QUESTIONS[query.question]
     return lambda first, last: search.count_from(masks[first:last], limit)

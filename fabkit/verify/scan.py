@@ -123,13 +123,13 @@ class ScannedSet:
         return measure_sizes(self.common, self.flat, self.features) if self.common else None
 
     def agrees_with(self, unit_mm: float) -> bool:
-        """Whether all parts were identified, and are pieces and boards of this grid unit."""
+        """Return whether all parts were identified as pieces and boards of this grid unit."""
         names = [part.piece or part.part.board for part in (*self.parts, *self.boards)]
         units = [self.common.unit_mm] if self.common else [balls.pitch_mm for balls in self.balls]
         return all(names) and all(abs(mm / unit_mm - 1) < UNIT_TOLERANCE for mm in units)
 
     def measured_profile(self, usual: Profile) -> Profile:
-        """The profile measured on the parts, called `MEASURED`; `usual` if nothing could be measured."""
+        """Return the profile measured on the parts, called `MEASURED`; else the `usual` one."""
         if self.sizes is None:
             return usual
         has_lids = any(board.part.kind == LID for board in self.boards)
@@ -145,7 +145,7 @@ class ScannedSet:
         )
 
     def pieces(self) -> dict[str, Part]:
-        """The fitted part of each piece, by the piece's id."""
+        """Return the fitted part of each piece, by the piece's id."""
         return {
             part.key: part.part
             for part in self.parts
@@ -172,9 +172,10 @@ class ScannedSet:
                 moved = {cell: (x - dx, y - dy) for cell, (x, y) in images.items()}
                 cells = frozenset(moved.values())
                 form = Form("", cells, rings_of_cells(lattice, cells))
+                marks = marks_by_piece[piece.id]
                 front, back = (
-                    tuple(sorted((moved[cell], mark) for cell, mark in marks))
-                    for marks in (marks_by_piece[piece.id].front, marks_by_piece[piece.id].back)
+                    tuple(sorted((moved[cell], mark) for cell, mark in side))
+                    for side in (marks.front, marks.back)
                 )
                 scanned = replace(piece, forms=(form,), tones=frozenset(), marks=front, back=back)
                 pieces.append(scanned)
@@ -182,9 +183,8 @@ class ScannedSet:
                 with suppress(BallError):
                     forms = forms_of_balls(part.balls.shape)
                     pieces.append(replace(piece, forms=forms, body=part.balls.shape))
-        return replace(
-            self.puzzle, pieces=tuple(pieces), challenges=challenges_to_solve(self.puzzle)
-        )
+        challenges = challenges_to_solve(self.puzzle)
+        return replace(self.puzzle, pieces=tuple(pieces), challenges=challenges)
 
     def inspect(self, profile: Profile, progress: Progress) -> tuple[ScannedPart, ...]:
         """Check every part: pieces in the set's order, then boards and lids."""
@@ -198,30 +198,25 @@ class ScannedSet:
         parts += self.boards
         names = [f"inspecting {part.key}" for part in parts]
         arguments = [(part, boards, common, self.as_printed, profile) for part in parts]
-        inspected = Calls(inspect, arguments, names, _MANY).results(progress)
-        return tuple(
-            replace(
-                part,
-                findings=(
-                    *findings,
-                    *inserted[part.piece or ""],
-                    _file_name_finding(part, self.as_printed),
-                ),
-            )
-            for part, findings in zip(parts, inspected, strict=True)
-        )
+        results = Calls(inspect, arguments, names, _MANY).results(progress)
+        inspected = []
+        for part, findings in zip(parts, results, strict=True):
+            file_name = _file_name_finding(part, self.as_printed)
+            findings_of_part = (*findings, *inserted[part.piece or ""], file_name)
+            inspected.append(replace(part, findings=findings_of_part))
+        return tuple(inspected)
 
     def _insertion_findings(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
-        """Findings on each piece that is inserted into a board, by the piece's id."""
+        """Return findings on each piece that is inserted into a board, by the piece's id."""
         findings = defaultdict[str, list[Finding]](list)
-        known = {piece.id for piece in self.as_scanned.pieces}
+        ids = {piece.id for piece in self.as_scanned.pieces}
         boards = [board for board in self.boards if board.part.kind in (HOLES, SOCKETS)]
         for board in boards:
             has_sockets = board.part.kind == SOCKETS
             pieces = {
                 part.key: part.pegs or part.part
                 for part in self.parts
-                if part.key in known and (part.pegs if has_sockets else part.part.balls)
+                if part.key in ids and (part.pegs if has_sockets else part.part.balls)
             }
             where = f"in {board.key}, " if len(boards) > 1 else ""
             lattice = self.puzzle.lattice
@@ -232,20 +227,20 @@ class ScannedSet:
         return findings
 
     def text_findings(self, profile: Profile) -> Iterator[Finding]:
-        """The findings on which text is on which cell of each tray."""
+        """Yield the findings on which text is on which cell of each tray."""
         for board in self.boards:
             if has_texts(board.part.kind, board.part.board, profile):
                 finding = reading_finding(board.part, self.puzzle.lattice)
                 yield replace(finding, message=f"{board.key}: {finding.message}")
 
     def limits(self, profile: Profile) -> Profile:
-        """A profile's limits for the set; gaps that the shapes of cells leave are not limited."""
+        """Return a profile's limits for the set; gaps left by the shapes of cells have none."""
         limits = profile_as_made(self.puzzle, profile)
         is_open = cells_leave_gaps(self.puzzle, profile)
         return replace(limits, gap_max_mm=profile.unit_mm) if is_open else limits
 
     def scale_findings(self) -> list[Finding]:
-        """Findings on the files' unit of length and on the clearance between flat pieces."""
+        """Return findings on the files' unit of length and the clearance between flat pieces."""
         name = next(name for name, mm in LENGTH_UNITS_MM.items() if mm == self.length_mm)
         message = f"lengths in the files are in {name}"
         if name != "mm":
@@ -253,10 +248,10 @@ class ScannedSet:
         findings = [Finding("length-unit", name == "mm", self.length_mm, 1.0, "mm", message)]
         if self.common:
             gap_mm = 2 * self.common.inset_mm
-            message = f"the clearance between two parts is {round(gap_mm, 3) + 0.0:.3f} mm"
-            if gap_mm <= _MIN_CLEARANCE_MM:
-                message += "; without any, the printed parts will not fit together"
             ok = gap_mm > _MIN_CLEARANCE_MM
+            message = f"the clearance between two parts is {round(gap_mm, 3) + 0.0:.3f} mm"
+            if not ok:
+                message += "; without any, the printed parts will not fit together"
             findings.append(Finding("clearance", ok, gap_mm, _MIN_CLEARANCE_MM, "mm", message))
         return findings
 
@@ -267,7 +262,7 @@ class ScannedSet:
         progress: Progress,
         known: Sequence[ChallengeResult] | None = None,
     ) -> list[ChallengeResult]:
-        """Solve the catalog's challenges, each in `budget_s`, and assemble the solutions from meshes.
+        """Solve the catalog's challenges, each in `budget_s`, and assemble solutions from meshes.
 
         `known` answers are not solved again; `profile` limits the gaps. Challenges with pieces that
         are not as drawn are also solved with the pieces as drawn.
@@ -297,7 +292,7 @@ class ScannedSet:
     def _with_status_as_drawn(
         self, results: Sequence[ChallengeResult], budget_s: float | None, progress: Progress
     ) -> list[ChallengeResult]:
-        """The results with the status as drawn, where a challenge has pieces not as drawn."""
+        """Return results with the status as drawn, where a challenge has pieces not as drawn."""
         other = {part.piece for part in self.parts if part.piece and not part.plays_as_drawn}
         affected = [
             result.challenge
@@ -333,7 +328,7 @@ def _file_name_finding(scanned: ScannedPart, puzzle: PuzzleSet) -> Finding:
 
 
 def part_name(name: str) -> str:
-    """The name of a mesh: its object's name, else its file's stem; empty for one of several.
+    """Return the name of a mesh: its object's, else its file's stem; empty for one of several.
 
     Example:
         >>> [part_name(name) for name in ("A.stl", "plate.3mf: B", "all.stl (2)", "C")]
@@ -385,7 +380,7 @@ class Scanner:
         self._features: dict[Part, Features] = {}
 
     def scan(self, *units_mm: float) -> ScannedSet:
-        """The parts of the set, whose grid unit may be any of `units_mm`, the likeliest first."""
+        """Return the parts of the set, of one of some grid units, the likeliest first."""
         puzzle = self._puzzle
         fitted: dict[tuple[Mesh, ...], tuple[list[Part], float]] = {}
         # Pieces determine the files' unit of length. Boards do not, and recognising them depends on
@@ -427,7 +422,7 @@ class Scanner:
 
 
 def _boards_in_parts(puzzle: PuzzleSet, profile: Profile) -> list[list[BoardDrawing]]:
-    """The drawings of the parts of each board or lid that is larger than the bed."""
+    """Return the drawings of the parts of each board or lid that is larger than the bed."""
     boards = defaultdict[tuple[str, bool], list[BoardDrawing]](list)
     everything = replace(profile, boards_made="all")
     with suppress(InputError):
@@ -440,7 +435,7 @@ def _boards_in_parts(puzzle: PuzzleSet, profile: Profile) -> list[list[BoardDraw
 
 
 def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ScannedPart]:
-    """Boards and lids with unique names, in the order of the set's boards."""
+    """Yield boards and lids with unique names, in the order of the set's boards."""
     order = [*puzzle.boards, None]
     numbers = Counter[str]()
     for part in sorted(boards, key=lambda part: (order.index(part.board), part.kind == LID)):
@@ -451,7 +446,7 @@ def _named_boards(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[Scanned
 
 
 def _duplicates(meshes: Sequence[Mesh]) -> list[Mesh]:
-    """The meshes that are copies, in another format, of those in the first one's format."""
+    """Return the meshes that are copies, in another format, of those in the first one's format."""
     names = [_NAME.fullmatch(mesh.name) for mesh in meshes]
     formats = [name[2].lower() if name else "" for name in names]
     originals = [mesh for mesh, ending in zip(meshes, formats, strict=True) if ending == formats[0]]
@@ -474,7 +469,7 @@ def _duplicates(meshes: Sequence[Mesh]) -> list[Mesh]:
 
 
 def match_profile(scan: ScannedSet, candidates: Sequence[Profile]) -> Profile | None:
-    """The first profile that most parts match; None if there is none."""
+    """Return the first profile that most parts match; None if there is none."""
     for profile in candidates:
         if _matches(scan, profile_as_made(scan.puzzle, profile)):
             return profile
@@ -482,8 +477,8 @@ def match_profile(scan: ScannedSet, candidates: Sequence[Profile]) -> Profile | 
 
 
 def _matches(scan: ScannedSet, profile: Profile) -> bool:
-    """Whether most parts match a profile in clearance, thickness, recesses and marks; or in balls
-    and links, except where the flat on the bed cuts them."""
+    """Return whether most parts match a profile in clearance, thickness, recesses and marks; or in
+    balls and links, except where the flat on the bed cuts them."""
     recesses = [recess for features in scan.features for recess in features.recesses]
     balls_mm = [mm for balls in scan.balls for mm in balls.diameters_mm]
     links_mm = [mm for balls in scan.balls for mm in balls.links_mm]

@@ -106,7 +106,7 @@ def test_triangles_point_up_where_row_plus_column_is_even() -> None:
 
 
 def free_forms(lattice: Lattice, parts: Sequence[frozenset[Cell]]) -> Iterator[int]:
-    """How many shapes 1, 2, 3, … parts that touch along edges make, up to rotations and reflections.
+    """How many shapes 1, 2, 3, … parts that share edges make, up to rotations and reflections.
 
     The parts of one period are moved by the lattice's translations.
     """

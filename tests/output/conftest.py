@@ -1,4 +1,4 @@
-"""What all tests of pages share: the browser, where each has a profile of its own, and pages to play on."""
+"""What all tests of pages share: the browser, with a profile for each, and pages to play on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """For the tests of a folder: while Playwright is there, no test can run an event loop of its own."""
+    """For the tests of a folder: while Playwright runs, no test can run an event loop."""
     with browser.started() as running:
         yield running
 

@@ -21,10 +21,10 @@ from tests.support.drawings import Case, of_class, root_of, scale_of, shape_of, 
 SETS = ROOT / "tests" / "sets"
 
 
-def drawn(name: str, only: str) -> tuple[PuzzleSet, Entry, ElementTree.Element]:
-    """A sheet with a challenge and its solution."""
+def drawn(name: str, *only: str) -> tuple[PuzzleSet, Entry, ElementTree.Element]:
+    """A sheet with a challenge, by default the only one of a set, and its solution."""
     puzzle = load_set(name)
-    (entry,) = gather(puzzle, Selection(only=(only,)))
+    (entry,) = gather(puzzle, Selection(only=only))
     return puzzle, entry, root_of(challenge_sheet(puzzle, entry, 20.0))
 
 
@@ -43,14 +43,10 @@ def cells_on_page(
 
 def circles(root: ElementTree.Element, name: str) -> list[tuple[Point, str]]:
     """Centres and colours (of area or line) of circles of a class."""
-    return [
-        (
-            Point(float(one.get("cx", "")), float(one.get("cy", ""))),
-            one.get("stroke") or one.get("fill", ""),
-        )
-        for one in of_class(root, name)
-        if one.tag.endswith("circle")
-    ]
+    found = [one for one in of_class(root, name) if one.tag.endswith("circle")]
+    centres = [Point(float(one.get("cx", "")), float(one.get("cy", ""))) for one in found]
+    colours = [one.get("stroke") or one.get("fill", "") for one in found]
+    return list(zip(centres, colours, strict=True))
 
 
 def test_a_date_leaves_its_cells_open_and_every_cell_has_its_text() -> None:
@@ -113,13 +109,9 @@ def test_painted_squares_of_pieces_lie_on_those_of_the_board() -> None:
     painted = union_all(shapes(root, "painted"))
     tones = union_all(shapes(root, "tone"))
     dark = frozenset().union(*(clue.cells for clue in entry.challenge.clues if clue.mark == "dark"))
-    assert (
-        painted.symmetric_difference(
-            union_all([cells_on_page((puzzle, entry), root, dark, panel) for panel in (0, 1)])
-        ).area
-        < 1e-3
-    )
-    assert tones.symmetric_difference(cells_on_page((puzzle, entry), root, dark, 1)).area < 1e-3
+    both = [cells_on_page((puzzle, entry), root, dark, panel) for panel in (0, 1)]
+    assert painted.symmetric_difference(union_all(both)).area < 1e-3
+    assert tones.symmetric_difference(both[1]).area < 1e-3
 
 
 @pytest.mark.parametrize("only", ["two-pegs-1", "two-pegs-2", "two-pegs-3"])
@@ -143,9 +135,7 @@ def test_a_piece_that_fits_either_way_lies_as_its_clue_demands(tmp_path: Any) ->
         'board = [{ id = "bar", size = [1, 2], clue = [{ cells = [[0, 1]], mark = "o" }] }]\n'
         'piece = [{ id = "D", rows = ["oX"] }]\n'
     )
-    puzzle = load_set(str(file))
-    (entry,) = gather(puzzle, Selection())
-    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    puzzle, entry, root = drawn(str(file))
     (told, _), (hole, _) = circles(root, "mark")
     asked = entry.challenge.clues[0].cells
     assert told.distance(cells_on_page((puzzle, entry), root, asked).centroid) < 1e-2
@@ -153,7 +143,7 @@ def test_a_piece_that_fits_either_way_lies_as_its_clue_demands(tmp_path: Any) ->
 
 
 def test_a_side_without_marks_is_drawn_without_any(tmp_path: Any) -> None:
-    """Where the back has no cross, the piece turned over has none, though it covers the same cells."""
+    """Where the back has no cross, the piece turned over has none, on the same cells."""
     file = tmp_path / "cross.toml"
     file.write_text(
         'set = { name = "cross", lattice = "square", moves = "rotations and flips", '
@@ -162,16 +152,12 @@ def test_a_side_without_marks_is_drawn_without_any(tmp_path: Any) -> None:
         'mark = "plain" }] }]\n'
         'piece = [{ id = "I", rows = ["xXXX"], back = ["XXXX"] }]\n'
     )
-    puzzle = load_set(str(file))
-    (entry,) = gather(puzzle, Selection())
-    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    puzzle, _, root = drawn(str(file))
     assert len([*of_class(root, "mark")]) == 4  # a dash on each cell of the board, and no cross
     (piece,) = play_data(puzzle, [], 20.0)["pieces"]
     for orientation in piece["orientations"]:
-        assert (
-            len(orientation.get("looks", []))
-            == sum(map(len, orientation.get("marks", {}).values())) / 2
-        )
+        marks = orientation.get("marks", {}).values()
+        assert 2 * len(orientation.get("looks", [])) == sum(map(len, marks))
 
 
 def test_blockers_stay_inside_triangles(tmp_path: Any) -> None:

@@ -196,9 +196,8 @@ def test_counts_are_those_of_the_solver(capsys: pytest.CaptureFixture[str], tmp_
         assert main(["solve", name, challenge, "--count", "--json"]) == 0
         count = json.loads(capsys.readouterr().out)["count"]
         read = read_of(tmp_path, load_set(name), some(name, challenge), edition=edition)
-        (printed_count,) = set(
-            re.findall(r"(at least )?(\d[\d,]*) solution", compact(" ".join(read.texts[2:])))
-        )
+        text = compact(" ".join(read.texts[2:]))
+        (printed_count,) = set(re.findall(r"(at least )?(\d[\d,]*) solution", text))
         known = int(printed_count[1].replace(",", ""))
         assert known < count if printed_count[0] else known == count
 
@@ -226,7 +225,7 @@ def scales_on(text: str) -> list[tuple[int, int, float]]:
 
 
 def faults(read: Read, entries: Sequence[Entry], only: Collection[str] | None = None) -> list[str]:
-    """What is wrong with the silhouettes of a booklet of FridgeIQ: with those at their level's scale.
+    """What is wrong with a booklet's silhouettes of FridgeIQ: with those at their level's scale.
 
     The edition to play states it beside the level; at full size it is 1 : 1.
     """
@@ -386,10 +385,8 @@ def test_no_third_of_a_page_is_blank(name: str) -> None:
 @pytest.mark.integration
 def test_the_end_of_a_title_is_not_alone_in_a_line(entries: list[Entry], tmp_path: Path) -> None:
     titled = [
-        altered(
-            entries[0], id=f"{size}", title=f"{'A' * size} Snowflake {end}", flips=size % 2 == 0
-        )
-        for size, end in product(range(4, 20), ("78", "4 a"))
+        altered(entries[0], id=f"{n}", title=f"{'A' * n} Snowflake {end}", flips=n % 2 == 0)
+        for n, end in product(range(4, 20), ("78", "4 a"))
     ]
     read = read_of(tmp_path, load_set("fridgeiq"), titled)
     lines = [line.strip() for text in read.texts[3:] for line in text.splitlines()]
@@ -441,12 +438,9 @@ def in_block(columns: int, rows: int) -> tuple[PuzzleSet, Entry, Profile]:
 def test_a_page_is_chosen_with_the_lines_of_a_title(tmp_path: Path) -> None:
     """With one line it is just high enough."""
     block, entry, profile = in_block(2, 8)
-    made = [
-        render_booklet(
-            block, [altered(entry, title=one)], replace(profile, unit_mm=20.5), edition="full-size"
-        )
-        for one in ("One", LONG)
-    ]
+    profile = replace(profile, unit_mm=20.5)
+    titled = ([altered(entry, title=title)] for title in ("One", LONG))
+    made = [render_booklet(block, one, profile, edition="full-size") for one in titled]
     assert [one.paper for one in made] == ["a5", "a4"]
     # Without magnets there is no warning of them.
     assert "agnet" not in "".join(Read.of(made[0].pdf, tmp_path).texts)
@@ -470,12 +464,9 @@ def test_every_language_fits_on_the_smallest_paper(
     guide = compact(read.texts[1])
     for key in ("warning_text", "how_solutions_text", "how_solutions_more"):
         assert compact(messages[key]) in guide, key
-    page = (
-        read.texts[read.page_with(messages["pieces_heading"], "50 mm") - 1]
-        if edition != "play"
-        else ""
-    )
-    assert set(re.findall(r"\d+([.,])\d mm", page)) == set(messages["decimal"] if page else "")
+    if edition != "play":
+        page = read.texts[read.page_with(messages["pieces_heading"], "50 mm") - 1]
+        assert set(re.findall(r"\d+([.,])\d mm", page)) == set(messages["decimal"])
     catalog: Any = read.reader.trailer["/Root"]
     assert catalog["/Lang"] == language
 
@@ -483,7 +474,7 @@ def test_every_language_fits_on_the_smallest_paper(
 @pytest.mark.integration
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_boards_and_balls_in_every_language(language: str, board: Entry, tmp_path: Path) -> None:
-    """The guide is one page, the flat forms have names, and the licence is given only if there is one."""
+    """The guide is one page, flat forms have names, and a licence is given if there is one."""
     messages = load_messages("booklet", language)
     for name, where in (("iqblock", "square"), ("iqstars", "board"), ("cubimagici", "tray")):
         one = some(name, where)
@@ -527,16 +518,8 @@ def test_lines_do_not_part_what_belongs_together(
 def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None:
     for messages in (load_messages("booklet", language) for language in LANGUAGES):
         others = [form_name(messages, other) for other in ("spine-9", "double", "triple-2")]
-        for name in (
-            "front",
-            "back",
-            "spine",
-            "single",
-            "double-2",
-            "triple",
-            "4-prong",
-            "7-prong-3",
-        ):
+        names = "front", "back", "spine", "single", "double-2", "triple", "4-prong", "7-prong-3"
+        for name in names:
             translated = form_name(messages, name)
             assert set(filter(str.isdigit, translated)) == set(filter(str.isdigit, name))
             assert translated not in others
@@ -570,10 +553,8 @@ def test_long_names_stand_whole_and_do_not_run_into_each_other(tmp_path: Path) -
     pieces = tuple(replace(piece, id=f"{piece.id}-{name}"[:40]) for piece in block.pieces)
     one = altered(entry, pieces=(pieces[0].id,), solution={pieces[0].id: entry.challenge.region})
     long = replace(block, pieces=pieces, boards=(), challenges=())
-    read = Read.of(
-        render_booklet(long, [one], replace(profile, unit_mm=12.0), edition=EDITIONS[1]).pdf,
-        tmp_path,
-    )
+    profile = replace(profile, unit_mm=12.0)
+    read = Read.of(render_booklet(long, [one], profile, edition=EDITIONS[1]).pdf, tmp_path)
     assert read.faults_of_words() == []
     text = "".join("".join(read.texts).split())
     assert [piece.id for piece in pieces if piece.id not in text] == []
@@ -620,9 +601,8 @@ def test_what_cannot_be_made_is_refused(entries: list[Entry]) -> None:
         error = str(caught.value)
         assert message in error
         assert "\n" not in error
-        assert unit_mm == 20 or error.startswith(
-            f"--paper: {paper} is too small: the challenge does"
-        )
+        start = f"--paper: {paper} is too small: the challenge does"
+        assert unit_mm == 20 or error.startswith(start)
 
 
 @pytest.mark.parametrize(

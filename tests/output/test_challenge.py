@@ -1,4 +1,4 @@
-"""Challenges, their solutions and steps as drawn, held against shapes that are drawn a second way."""
+"""Challenges, solutions and steps as drawn, held against shapes that are drawn a second way."""
 
 from __future__ import annotations
 

@@ -125,11 +125,9 @@ def holds(read: Read, pieces: list[CutPiece], by_mm: tuple[float, float] = (0, 0
         assert cut.is_valid
         assert same(cut, affinity.translate(piece.path, *by_mm))
     assert not list(rings)
-    letters = [
-        affinity.translate(Polygon(ring), *by_mm) for one in pieces for ring in one.engraving
-    ]
+    letters = [Polygon(ring) for one in pieces for ring in one.engraving]
     for found, letter in zip(read.rings["ENGRAVE"], letters, strict=True):
-        assert same(found, letter)
+        assert same(found, affinity.translate(letter, *by_mm))
     holes_of = [hole for one in pieces for hole in one.magnets]
     for (x, y, radius), hole in zip(read.circles, holes_of, strict=True):
         assert 2 * radius == pytest.approx(hole.diameter_mm, abs=2 * TINY_MM)

@@ -69,7 +69,7 @@ def test_areas_lines_and_pictures_lie_where_they_are_drawn(drawn: Callable[..., 
 def test_a_light_line_never_hides_the_dark_one_below(
     units: float, both: bool, drawn: Callable[..., Read]
 ) -> None:
-    """As the joints of a board whose grid unit is so many mm; viewers widen hairlines to a pixel."""
+    """As the joints of a board with this grid unit in mm; viewers widen hairlines to a pixel."""
 
     def draw(page: PdfPage) -> None:
         ring = [(5.0, 5.0), (35.0, 5.0), (35.0, 25.0), (5.0, 25.0)]

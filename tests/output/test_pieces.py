@@ -33,10 +33,7 @@ def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
 
 
 def test_a_sheet_has_a_bar_and_measures_recess_and_ball_once() -> None:
-    for name, wanted in (
-        ("fridgeiq", "Ø 10.1 mm, for a 10 x 3 mm magnet"),
-        ("iqfit", "Ø 12 mm"),
-    ):
+    for name, wanted in (("fridgeiq", "Ø 10.1 mm, for a 10 x 3 mm magnet"), ("iqfit", "Ø 12 mm")):
         puzzle = load_set(name)
         profile = load_profile((), (), puzzle.profile_values)
         root = root_of(piece_sheet(puzzle, puzzle.pieces, profile, "light"))

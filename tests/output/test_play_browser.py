@@ -224,11 +224,10 @@ def test_no_tap_is_lost_after_a_drag(plays: Opens, fingers: bool) -> None:
         ground, float_px = player.box("#play-board .ground"), 44 if fingers else 0
         for number in range(100):
             x, y = player.measured(piece)[3:]
-            share = dice.uniform(0.3, 0.7), dice.uniform(0.3, 0.7)
-            end = (
-                ground["x"] + share[0] * ground["width"],
-                ground["y"] + share[1] * ground["height"],
-            )
+            end = [
+                ground[low] + dice.uniform(0.3, 0.7) * ground[size]
+                for low, size in (("x", "width"), ("y", "height"))
+            ]
             released = end[0], end[1] + float_px
             send("down", (x, y))
             send("move", ((x + released[0]) / 2, (y + released[1]) / 2))
@@ -751,11 +750,10 @@ def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) 
         page = player.page
         shelves = page.locator("#play-list .shelf h3")
         names, counts = ("Starter", "Junior", "Expert", "Master", "Wizard", "Not rated"), []
-        for name, count in zip(
-            shelves.locator("span:first-child").all_text_contents(),
-            shelves.locator(".count").all_text_contents(),
-            strict=True,
-        ):
+        parts = (
+            shelves.locator(part).all_text_contents() for part in ("span:first-child", ".count")
+        )
+        for name, count in zip(*parts, strict=True):
             assert count.startswith("0 of ") or not count
             counts.append((name, int(count[5:] or 0)))
         assert [name for name, _ in counts] == [one for one in names if one in dict(counts)]
@@ -779,16 +777,10 @@ def test_shelves_count_what_is_solved_and_cards_show_what_differs(plays: Opens) 
             assert link.locator(".given").count() == (place == 1)
             link_text = link.text_content() or ""
             assert not any(part in link_text for part in entry.challenge.id.split("-")[2:])
-        units = {
-            one.challenge.id: page.evaluate(
-                "(id) => fabkitPlay.sizeOf(FABKIT, FABKIT.entries.find((e) => e.id === id))[0]",
-                one.challenge.id,
-            )
-            for one in entries
-            if one.challenge.id in wide
-        }
+        script = "(id) => fabkitPlay.sizeOf(FABKIT, FABKIT.entries.find((e) => e.id === id))[0]"
+        units = {entry_id: page.evaluate(script, entry_id) for entry_id in wide}
         assert len(set(units.values())) > 1
-        scales = [wide[one] / units[one] for one in wide]
+        scales = [wide[entry_id] / units[entry_id] for entry_id in wide]
         assert scales == pytest.approx([scales[0]] * len(scales), rel=0.02)
 
 
@@ -809,13 +801,10 @@ def test_language_and_colours_are_chosen_and_kept(plays: Opens) -> None:
             assert page.locator("#play-list .card-title").first.text_content() == "Dreieck 1"
             hint = page.locator("#play-tools [data-do=hint]")
             assert (hint.inner_text(), hint.get_attribute("title")) == ("Tipp", "Tipp")
-            assert (
-                page.locator(".round[data-do=next]").get_attribute("aria-label")
-                == "Nächste Aufgabe"
-            )
-            assert "Teil" in (
-                page.locator("#play-board .piece:not(.gone)").get_attribute("aria-label") or ""
-            )
+            following = page.locator(".round[data-do=next]").get_attribute("aria-label")
+            assert following == "Nächste Aufgabe"
+            piece = page.locator("#play-board .piece:not(.gone)")
+            assert "Teil" in (piece.get_attribute("aria-label") or "")
             assert page.locator("footer p").first.inner_text().startswith("Formen:")
             assert pixels(page.screenshot())[-5, -5].max() < 60
         page.locator("[data-do=menu]").click()
@@ -983,14 +972,8 @@ LABELS = """() => [...document.querySelectorAll(".tool:not([hidden])")].filter((
 @pytest.mark.parametrize("language", ["en", "de", "fr", "it"])
 def test_tools_have_words_in_every_window(plays: Opens, language: str) -> None:
     with plays(*entries_of("iqblock", "square"), language=language) as player:
-        for width, height in (
-            (320, 568),
-            (568, 320),
-            (390, 844),
-            (844, 390),
-            (768, 1024),
-            (2560, 1440),
-        ):
+        phones = (320, 568), (568, 320), (390, 844), (844, 390)
+        for width, height in (*phones, (768, 1024), (2560, 1440)):
             player.page.set_viewport_size({"width": width, "height": height})
             browser.drawn(player.page)  # it is fitted then
             assert player.page.evaluate("document.documentElement.scrollWidth") == width

@@ -1,4 +1,4 @@
-"""What the page is played with, held against the model: ways to lie, cells, solutions, safe text."""
+"""The data of the page, held against the model: ways to lie, cells, solutions, safe text."""
 
 from __future__ import annotations
 

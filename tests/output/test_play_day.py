@@ -532,7 +532,7 @@ NOTE_CHANGES = """() => {
 
 
 def test_a_move_of_a_drag_changes_little(chromium: Browser, pages: Pages) -> None:
-    """The dragged piece and the preview of its landing; `scripts/bench play` has the time that takes."""
+    """The dragged piece and the preview of its landing; `scripts/bench play` measures the time."""
     puzzle, entries = entries_of("iqfit", "board")
     with browser.opened(chromium, pages.url(puzzle, entries), moment=browser.NOON) as page:
         player = Player(page, puzzle, entries[0])

@@ -21,7 +21,7 @@ from tests.support.entries import altered
 from tests.support.playpages import Pages, Player, entries_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = browser.needed
 
@@ -60,6 +60,12 @@ class Positions:
             for piece, cells in layout.items()
         ]
 
+    def lay(self, page: Page, layout: dict[str, frozenset[Cell]]) -> None:
+        """Places a layout on the page, in place of what lies there."""
+        ids = list(self.oriented)
+        stored = [[ids[piece], *placement] for piece, *placement in self.lists(layout)]
+        page.evaluate("(pieces) => fabkitPlay.page.session.loadPlacements(pieces)", stored)
+
     def can_be_finished(self, layout: dict[str, frozenset[Cell]]) -> bool:
         """Whether a solution keeps a layout, as the solver says."""
         given = tuple(Given(piece, cells) for piece, cells in layout.items())
@@ -91,8 +97,8 @@ WINDOWS = [(320, 568), (844, 390), (1280, 900)]
 def turned_and_spoilt(
     positions: Positions,
 ) -> tuple[dict[str, frozenset[Cell]], dict[str, frozenset[Cell]], str, str]:
-    """Half a turn of the solution without a piece, the same with another piece out of place, and the
-    two pieces."""
+    """Half a turn of the solution without a piece, the same with another piece out of place, and
+    the two pieces."""
     lattice, region = positions.puzzle.lattice, positions.entry.challenge.region
     layout = {
         piece: turned_about(lattice, region, cells) for piece, cells in positions.solution.items()
@@ -116,7 +122,6 @@ def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
 ) -> None:
     positions = square_05()
     turned, spoilt, lacking, spoiling = turned_and_spoilt(positions)
-    ids = list(positions.oriented)
     window: dict[str, Any] = {"viewport": dict(zip(("width", "height"), size, strict=True))}
     if fingers:
         window |= {"has_touch": True, "is_mobile": True}
@@ -130,16 +135,12 @@ def test_a_turned_solution_goes_on_and_a_spoiling_piece_is_named(
             player.until("(text) => document.getElementById('play-say').innerText !== text", before)
             return player.announced
 
-        def lay(layout: dict[str, frozenset[Cell]]) -> None:
-            stored = [[ids[piece], *placement] for piece, *placement in positions.lists(layout)]
-            page.evaluate("(pieces) => fabkitPlay.page.session.loadPlacements(pieces)", stored)
-
-        lay(turned)
+        positions.lay(page, turned)
         assert hint() == f"Hint: this can still be solved; {lacking} goes next"
         while not player.solved:
             hint()
         assert player.text("done-text") == "Solved, with 1 hint."
-        lay(spoilt)
+        positions.lay(page, spoilt)
         assert hint() == f"Hint: {spoiling} can’t stay there; ask again to take it away"
         assert player.on_board(spoiling).is_visible()  # it only offers that
         assert hint() == f"{spoiling} is back in the tray"
@@ -154,12 +155,9 @@ def test_dead_ends_are_told_when_that_is_switched_on(chromium: Browser, pages: P
     with browser.opened(chromium, positions.page(pages), moment=browser.NOON) as page:
         player = Player(page, positions.puzzle, positions.entry)
         dead = dead_end(positions)
-        ids = list(positions.oriented)
-        script = "(pieces) => fabkitPlay.page.session.loadPlacements(pieces)"
 
         def lay(layout: dict[str, frozenset[Cell]]) -> None:
-            stored = [[ids[piece], *placement] for piece, *placement in positions.lists(layout)]
-            page.evaluate(script, stored)
+            positions.lay(page, layout)
             page.clock.run_for(5000)  # longer than it searches
 
         lay(dead)
@@ -221,11 +219,7 @@ def test_challenges_without_a_known_solution_have_hints_too(
         page.reload()
         page.evaluate(browser.SEEN)
         page.evaluate(FORGET)
-        stored = [
-            [list(positions.oriented)[piece], *placement]
-            for piece, *placement in positions.lists(turned)
-        ]
-        page.evaluate("(pieces) => fabkitPlay.page.session.loadPlacements(pieces)", stored)
+        positions.lay(page, turned)
         for _ in range(3):
             if not player.solved:
                 player.do("hint")

@@ -1,4 +1,4 @@
-"""Links to challenges, positions and starts of one's own, of all sets; and what is said when sharing fails."""
+"""Links to challenges, positions and own starts, of all sets; and what failed sharing says."""
 
 from __future__ import annotations
 
@@ -160,30 +160,37 @@ def test_a_start_keeps_its_rules_or_does_not_open(chromium: Browser, pages: Page
         page.evaluate(PLAY, coloured.challenge.id)
         own = shared(page, "own")
         page.evaluate("FABKIT.entries[0].mark = 'changed'")
-        refused = (
-            "(hash) => fabkitPlay.parseLink(FABKIT, hash).then(() => '', (error) => error.message)"
+        parse = (
+            "(hash) => fabkitPlay.parseLink(FABKIT, hash).then(() => '', ({ message }) => message)"
         )
-        assert page.evaluate(refused, "#" + own.split("#")[1]) == "say_no_link"
+        assert page.evaluate(parse, "#" + own.split("#")[1]) == "say_no_link"
         page.reload()
-        assert page.evaluate(refused, "#" + own.split("#")[1]) == ""
+        assert page.evaluate(parse, "#" + own.split("#")[1]) == ""
 
 
 Breaks = Callable[["Page"], None]
 
 
-def load_unreadable(page: Page) -> None:
-    page.evaluate("() => { File.prototype.text = () => Promise.reject(new DOMException('')) }")
+def load(page: Page, content: bytes) -> None:
     with page.expect_file_chooser() as chooser:
         page.evaluate("() => { fabkitPlay.page.actions.load() }")
-    chooser.value.set_files({"name": "x.json", "mimeType": "", "buffer": b"{}"})
+    chooser.value.set_files({"name": "x.json", "mimeType": "", "buffer": content})
+
+
+def share(page: Page, choice: str) -> None:
+    page.locator(".round[data-do=menu]").click()
+    page.locator("#play-menu [data-do=share]").click()
+    page.locator(f"dialog.ask button[value={choice}]").click()
+
+
+def load_unreadable(page: Page) -> None:
+    page.evaluate("() => { File.prototype.text = () => Promise.reject(new DOMException('')) }")
+    load(page, b"{}")
 
 
 def load_into_full_storage(page: Page) -> None:
     page.evaluate(FULL)
-    with page.expect_file_chooser() as chooser:
-        page.evaluate("() => { fabkitPlay.page.actions.load() }")
-    text = b'{"schema": 1, "set": "fridgeiq", "solved": []}'
-    chooser.value.set_files({"name": "x.json", "mimeType": "", "buffer": text})
+    load(page, b'{"schema": 1, "set": "fridgeiq", "solved": []}')
 
 
 def play_with_full_storage(page: Page) -> None:
@@ -194,16 +201,12 @@ def play_with_full_storage(page: Page) -> None:
 def share_without_compression(page: Page) -> None:
     page.evaluate(PLAY, page.evaluate("FABKIT.entries[1].id"))
     page.evaluate("delete window.CompressionStream")
-    page.locator(".round[data-do=menu]").click()
-    page.locator("#play-menu [data-do=share]").click()
-    page.locator("dialog.ask button[value=lying]").click()
+    share(page, "lying")
 
 
 def copy_where_that_is_refused(page: Page) -> None:
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()) }")
-    page.locator(".round[data-do=menu]").click()
-    page.locator("#play-menu [data-do=share]").click()
-    page.locator("dialog.ask button[value=plain]").click()
+    share(page, "plain")
     page.get_by_label("The browser refused to copy").get_by_role("textbox").wait_for()
     page.get_by_role("button", name="Close").click()
 

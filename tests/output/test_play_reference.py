@@ -101,7 +101,7 @@ def test_page_and_model_agree(name: str, only: str) -> None:
     }
 
     def placed(piece_id: str, cells: frozenset[tuple[int, int]]) -> list[int]:
-        """Where a piece lies; of several ways that look alike, one with the marks that clues demand."""
+        """Where a piece lies; of several ways that look alike, one with the marks clues demand."""
         piece, marks = oriented[piece_id], clues[piece_id].marks
         found = piece.place(cells, entry.halves, marks) or piece.place(cells, entry.halves)
         return [places.index(piece_id), *(found or ())]
@@ -158,7 +158,7 @@ NAMED = """(laid) => {
 
 
 def test_many_spoilers_are_named_but_neither_given_nor_right_pieces() -> None:
-    """More pieces lie in the way than are searched for: a wrong one on each right one, and on the given."""
+    """More pieces lie in the way than are searched for: a wrong one on each right or given one."""
     puzzle, (entry,) = entries_of("iqfit", "start-088")
     ids = [piece.id for piece in puzzle.pieces]
     given = {placed.piece for placed in entry.challenge.given}

@@ -69,6 +69,13 @@ def title(page: Page) -> str:
     return page.locator("#play-title").inner_text()
 
 
+def solve_by_hints(player: Player) -> None:
+    for _ in range(30):
+        if not player.solved:
+            player.do("hint")
+    assert player.solved
+
+
 def choose(page: Page, texts: Sequence[str]) -> None:
     """Chooses from the lists of a family, in order."""
     lists = page.locator(".family select")
@@ -82,7 +89,7 @@ def test_a_calendar_has_today_beside_it_and_any_date_is_picked(plays: Opens) -> 
         assert page.evaluate("fabkitPlay.page.entry.id") == "start-001"
         page.locator(".today").click()
         assert title(page) == "Mar 9"
-        assert [page.locator(".today strong + span").inner_text()] == ["Mar 9"]
+        assert page.locator(".today strong + span").inner_text() == "Mar 9"
         choose(page, ["jan", "25"])
         assert title(page) == "Jan 25"
         assert page.url.endswith("#jan-25")
@@ -160,11 +167,8 @@ def test_a_date_is_played_and_its_open_cells_stay_open(plays: Opens) -> None:
         assert member is not None
         encoded = to_exact_cover(player.puzzle, member)
         solution = encoded.decode(solve(encoded, "first", None, Budget(60.0)).solutions[0])
-        by_hand = Player(
-            player.page,
-            player.puzzle,
-            Entry(member, "challenge", result=Result("solved", solution)),
-        )
+        entry = Entry(member, "challenge", result=Result("solved", solution))
+        by_hand = Player(player.page, player.puzzle, entry)
         first, *others = by_hand.free
         by_hand.lay(first)
         # Onto the open cell of February, in the second column of the upper row.
@@ -192,11 +196,7 @@ def test_dice_are_rolled_and_blockers_lie_on_the_board(plays: Opens) -> None:
             "lists => lists.map((list) => list.selectedOptions[0].text)"
         )
         assert f"roll-{'-'.join(lists)}" == rolled
-        for _ in range(30):
-            if player.solved:
-                break
-            player.do("hint")
-        assert player.solved
+        solve_by_hints(player)
 
 
 @pytest.mark.parametrize(("name", "family"), [("calendar", "date"), ("dicesquare", "roll")])
@@ -251,20 +251,10 @@ def contradicts(player: Player, piece_id: str) -> bool:
 def test_pegs_need_holes_of_their_colour(plays: Opens) -> None:
     with plays(PEGS, "two-pegs-1", member="two-pegs-1") as player:
         assert player.page.locator("#play-board .hole.clue").count() == 2
-        assert (
-            player.page.locator("#play-tray .hole").count()
-            == sum(
-                len(piece.marks)
-                for piece in player.puzzle.pieces
-                if "o" in dict(piece.marks).values()
-            )
-            - 2
-        )  # two crosses
-        for _ in range(20):
-            if player.solved:
-                break
-            player.do("hint")
-        assert player.solved
+        marks = (piece.marks for piece in player.puzzle.pieces)
+        marked = sum(len(shown) for shown in marks if "o" in dict(shown).values())
+        assert player.page.locator("#play-tray .hole").count() == marked - 2  # two crosses
+        solve_by_hints(player)
 
 
 @pytest.mark.parametrize("name", ["hexiamonds", "tetrahexes", "pentominoes", "tangram"])
@@ -285,6 +275,17 @@ def test_pieces_turn_all_the_way_round_and_are_dragged(plays: Opens, name: str) 
         player.lay_all()
 
 
+def open_as_own(page: Page) -> None:
+    """Opens the link to a challenge of one's own: what lies on the board is given."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("[data-do=menu]").click()
+    page.locator("[data-do=share]").click()
+    page.get_by_role("button", name="My own challenge").click()
+    page.locator("#play-say", has_text="Copied").wait_for(state="attached")
+    browser.visit(page, page.evaluate("navigator.clipboard.readText()"))
+    assert "shared starting position" in title(page)
+
+
 def orientation_count(player: Player, piece: str) -> int:
     """How many ways a piece can be turned."""
     puzzle = player.puzzle
@@ -297,13 +298,7 @@ def test_a_shared_position_keeps_its_rules(plays: Opens) -> None:
         browser.visit(page, page.url.split("#")[0] + "#roll-A1-A2-C3-E1-A4-E4-F1")
         player.do("hint", "hint", "hint")
         assert player.placed_count == 1
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.locator("[data-do=menu]").click()
-        page.locator("[data-do=share]").click()
-        page.get_by_role("button", name="My own challenge").click()
-        page.locator("#play-say", has_text="Copied").wait_for(state="attached")
-        browser.visit(page, page.evaluate("navigator.clipboard.readText()"))
-        assert "shared starting position" in title(page)
+        open_as_own(page)
         assert page.locator("#play-board .blocker").count() == 7
         assert page.locator("#play-board .given").count() == 1
 
@@ -314,13 +309,7 @@ def test_a_start_of_balls_is_shared(plays: Opens) -> None:
         page = player.page
         player.do("hint", "hint", "hint")
         placed = player.placed_count
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.locator("[data-do=menu]").click()
-        page.locator("[data-do=share]").click()
-        page.get_by_role("button", name="My own challenge").click()
-        page.locator("#play-say", has_text="Copied").wait_for(state="attached")
-        browser.visit(page, page.evaluate("navigator.clipboard.readText()"))
-        assert "shared starting position" in title(page)
+        open_as_own(page)
         assert page.locator("#play-board .given").count() == placed
 
 

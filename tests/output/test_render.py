@@ -231,7 +231,7 @@ def test_a_set_is_drawn_from_its_meshes(pair: str, run_json: Callable[..., Any])
 def test_without_a_solution_the_pieces_lie_in_front(
     pair: str, run_json: Callable[..., Any]
 ) -> None:
-    """With exit code 1, and also if their magnets do not fit; what commands refuse is in tests/bad."""
+    """With exit code 1, also if their magnets do not fit; tests/bad has what commands refuse."""
     odd = '\n[[challenge]]\nid = "odd"\noutline = [[0, 0], [6, 0], [6, 1], [0, 1]]\n'
     Path(pair).write_text(Path(pair).read_text() + odd)
     ask = ("picture", pair, "-o", "picture.png", "--size", "48x32", "--challenge", "odd")

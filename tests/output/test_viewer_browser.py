@@ -120,7 +120,7 @@ def state(page: Page) -> Any:
 
 
 def covered(picture: np.ndarray) -> float:
-    """The part of a picture that is not background, which is in its corners, ranges a ring around it."""
+    """The part of a picture that is not background, as it is in its corner."""
     return float((np.abs(picture - picture[20, 20]).max(axis=2) > 24).mean())
 
 
@@ -231,13 +231,8 @@ def test_a_pointer_turns_and_the_wheel_only_after_it(chromium: Browser, pair_pag
 
 
 def test_a_phone_upright_and_across(chromium: Browser, pair_page: Path) -> None:
-    phone = {
-        "viewport": browser.PHONE,
-        "has_touch": True,
-        "is_mobile": True,
-        "device_scale_factor": 3,
-    }
-    with seen(chromium, pair_page, **phone) as viewer:
+    phone = {"viewport": browser.PHONE, "has_touch": True, "is_mobile": True}
+    with seen(chromium, pair_page, device_scale_factor=3, **phone) as viewer:
         page = viewer.page
         assert viewer.view.evaluate("one => one.width / one.clientWidth") == 2
         assert viewer.view.evaluate("one => getComputedStyle(one).touchAction") == "pan-y"
@@ -272,9 +267,8 @@ def test_without_webgl_or_models_there_is_a_picture(
             viewer = Viewer(page)
             still = page.locator("#view-still")
             still.wait_for()
-            assert (
-                still.evaluate("async one => { await one.decode(); return one.naturalWidth }") > 200
-            )
+            width = "async one => { await one.decode(); return one.naturalWidth }"
+            assert still.evaluate(width) > 200
             assert "can’t show the pieces in 3D" in viewer.note
             assert viewer.view.count() == 0
             assert not page.locator("#apart").is_visible()

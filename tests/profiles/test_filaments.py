@@ -1,4 +1,4 @@
-"""Filaments: which of a few colours stands for each colour of a set, and letters that can be read."""
+"""Filaments: which of a few colours stands for each of a set, and letters that can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets that people draw: in rows of text, by cells, by outlines, in SVG files; in two tones; counted."""
+"""Sets that people draw: in rows, by cells, by outlines, in SVG files; in two tones; counted."""
 
 from __future__ import annotations
 
@@ -266,11 +266,8 @@ groups = [[[0, 1], [0, 1, 0], [0, 1, 3]]]
     path.write_text(body)
     (family,) = read_set(path).families
     members = [family.member(chosen) for chosen in family.choices()]
-    assert [(member.id, len(member.minus)) for member in members] == [
-        ("r0c1", 4),
-        ("r0c1k0", 1),
-        ("r0c1k3", 1),
-    ]
+    open_counts = [f"{member.id} {len(member.minus)}" for member in members]
+    assert open_counts == ["r0c1 4", "r0c1k0 1", "r0c1k3 1"]
 
 
 def test_large_boards_of_large_pieces_are_judged(tmp_path: Path) -> None:
@@ -355,11 +352,8 @@ def test_a_count_makes_equal_pieces(
     assert [piece.id for piece in load_set("counted.toml").pieces[:2]] == ["L3-1", "L3-2"]
     Path("counted.toml").write_text(COUNTED, encoding="utf-8")
     puzzle = load_set("counted.toml")
-    assert [piece.id for piece in puzzle.pieces] == [
-        *(f"D{i}" for i in range(1, 9)),
-        "red1",
-        "red2",
-    ]
+    ids = [f"D{i}" for i in range(1, 9)]
+    assert [piece.id for piece in puzzle.pieces] == [*ids, "red1", "red2"]
     assert len({replace(piece, id="") for piece in puzzle.pieces}) == 2
     one, *_, other = puzzle.pieces
     assert (one.label, one.colour) == ("D", PALETTE[0])

@@ -34,8 +34,8 @@ LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "it": "It
 
 @dataclass(frozen=True)
 class Download:
-    """A file to download: its path relative to the page, with ``/`` between folders; the link's text;
-    and a note, such as its size."""
+    """A file to download: its path relative to the page, with ``/`` between folders; the text of
+    the link; and a note, such as its size."""
 
     path: str
     text: str
@@ -111,19 +111,19 @@ class SetCard:
 
 
 def site_files(cards: Sequence[SetCard], still: str, language: str = "") -> dict[str, bytes]:
-    """Return the front page of several sets. `shared_files` go beside it, and an image named `still`
-    into the folder of each set."""
+    """Return the front page of several sets. `shared_files` go beside it, and an image named
+    `still` into the folder of each set."""
     messages = load_messages("page", language or LANGUAGES[0])
 
-    def facts(card: SetCard) -> str:
-        counts = {"site": card.challenges, "pieces": card.pieces}
-        texts = [
-            plural_form(messages, key, count).format(count=count) for key, count in counts.items()
-        ]
-        return " · ".join(texts)
+    def count_text(key: str, count: int) -> str:
+        return plural_form(messages, key, count).format(count=count)
 
-    described = [(card, facts(card)) for card in cards]
-    html = _render_page(language, "site.html", scripts=_SITE, cards=described, still=still)
+    facts = [
+        f"{count_text('site', card.challenges)} · {count_text('pieces', card.pieces)}"
+        for card in cards
+    ]
+    rows = [*zip(cards, facts, strict=True)]
+    html = _render_page(language, "site.html", scripts=_SITE, cards=rows, still=still)
     translations = {language: load_messages("page", language) for language in LANGUAGES}
     data = {"defaultLanguage": language, "translations": translations, "entries": [], "titles": {}}
     return {

@@ -1,4 +1,4 @@
-"""The data of a drawing: what the pieces and boards of a set look like, and the lattices to draw on."""
+"""The data of a drawing: how the pieces and boards of a set look, and the lattices to draw on."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class _DrawnFamilyData(TypedDict):
 
 
 class ShapesData(TypedDict):
-    """What the pieces and boards of a set look like, the ids of its challenges, and the area of its pieces,
-    in squares, hexagons or triangles."""
+    """How the pieces and boards of a set look, the ids of its challenges, and the area of its
+    pieces, in squares, hexagons or triangles."""
 
     area: float
     pieces: list[_DrawnPieceData]
@@ -50,7 +50,7 @@ class _SymmetryData(TypedDict):
 
 
 class DrawingLatticeData(LatticeData):
-    """A lattice, with the cells of one period in row 0 by column, counter-clockwise from the top."""
+    """A lattice, with one period's cells in row 0 by column, counter-clockwise from the top."""
 
     columns: list[Flat]
     symmetries: list[_SymmetryData]

@@ -36,12 +36,7 @@ from fabkit.model.puzzle import (
     to_units,
 )
 from fabkit.output.i18n import LANGUAGES, load_messages
-from fabkit.output.labels import (
-    clearances,
-    place_board_texts,
-    place_label,
-    vertices_and_midpoints,
-)
+from fabkit.output.labels import clearances, place_board_texts, place_label, vertices_and_midpoints
 from fabkit.output.numbering import NumberedChallenge, number_challenges
 from fabkit.output.pieces import BALL_DIAMETER_IN_PITCHES
 from fabkit.output.theme import CAPITAL, DARK, LIGHT, Theme
@@ -177,8 +172,8 @@ class LatticeData(TypedDict):
 
 
 class PageDocument(TypedDict):
-    """The data of a page, whose entries leave out what `_without_repetition` says; of each board its texts,
-    with their centres, sizes and cells."""
+    """The data of a page, whose entries leave out what `_without_repetition` says; of each board
+    its texts, with their centres, sizes and cells."""
 
     schema: int
     name: str
@@ -199,13 +194,10 @@ class PageDocument(TypedDict):
 def play_data(
     puzzle: PuzzleSet, entries: Sequence[Entry], unit_mm: float, language: str = ""
 ) -> PageDocument:
-    """Return the data of a set's page; see `fabkit.output.web.document.page_files`.
+    """Return the data of a set's page, for `data_script`, in frame points of the lattice.
 
-    Challenges have the order and titles of the booklet.
-
-    Returns:
-        A document for `data_script`, in frame points of the lattice. The ``order`` of an entry is that
-        in which a person would find its pieces. Users' texts are escaped.
+    Challenges have the order and titles of the booklet. The ``order`` of an entry is that in which
+    a person would find its pieces. Users' texts are escaped.
 
     Raises:
         InputError: when the language is not supported.
@@ -266,8 +258,8 @@ def play_data(
 
 
 def data_script(data: Mapping[str, Any], variable: str = "FABKIT") -> str:
-    r"""Return the data as a script that a page can load from disk: one line of ASCII, in which no text
-    can end the script element.
+    r"""Return the data as a script that a page can load from disk: one line of ASCII, in which no
+    text can end the script element.
 
     Example:
         >>> print(data_script({"title": "</script>"}), end="")
@@ -278,7 +270,7 @@ def data_script(data: Mapping[str, Any], variable: str = "FABKIT") -> str:
 
 
 def lattice_data(lattice: Lattice, halves: Iterable[int]) -> LatticeData:
-    """Return the frame and the kinds of cells of a lattice, divided for the ``halves`` of entries."""
+    """Return a lattice's frame and kinds of cells, divided for the ``halves`` of entries."""
 
     def parts(x: int, y: int, factor: int) -> list[int]:
         parts_of_cell = sorted(subdivide(lattice, [(x, y)], factor))
@@ -317,17 +309,16 @@ def _entry(
     def placements(layout: Mapping[str, frozenset[Cell]]) -> list[list[int]]:
         """Return placements in the set's order."""
         placed_pieces = []
-        for piece_id, index in indices.items():
-            if piece_id in layout:
-                piece = pieces[piece_id]
-                clues = ClueFilter(lattice, piece.piece, challenge.clues, challenge.flips)
-                placed = piece.place(layout[piece_id], entry.halves, clues.marks)
-                if placed is None:
-                    raise ValueError(f"{challenge.id}: piece {piece_id} does not cover its cells")
-                placed_pieces.append([index, *placed])
+        for piece_id in filter(layout.__contains__, indices):
+            piece = pieces[piece_id]
+            clues = ClueFilter(lattice, piece.piece, challenge.clues, challenge.flips)
+            placed = piece.place(layout[piece_id], entry.halves, clues.marks)
+            if placed is None:
+                raise ValueError(f"{challenge.id}: piece {piece_id} does not cover its cells")
+            placed_pieces.append([indices[piece_id], *placed])
         return placed_pieces
 
-    given = {placed.piece: sorted(placed.cells) for placed in challenge.given}
+    given = {placed.piece: placed.cells for placed in challenge.given}
     board = puzzle.board_with(challenge)
     rules, shapes = _rules(puzzle, pieces, challenge, challenge.clues, challenge.board_cells, board)
     cells = flat_list(sorted(challenge.region))
@@ -345,7 +336,8 @@ def _entry(
     if entry.solution:
         solved["solution"] = placements(entry.solution)
         solved["order"] = [indices[step.piece] for step in solving_order(puzzle, entry)]
-    identity = [shapes, cells, given, challenge.flips, entry.halves, challenge.pieces_count]
+    given_cells = {piece_id: sorted(placed) for piece_id, placed in given.items()}
+    identity = [shapes, cells, given_cells, challenge.flips, entry.halves, challenge.pieces_count]
     identity += [rules.get("clues"), opened.get("open"), opened.get("minus")]
     document: _EntryDocument = {
         "id": challenge.id,
@@ -355,7 +347,7 @@ def _entry(
         "stars": numbered.stars,
         "halves": entry.halves,
         "count": challenge.pieces_used,
-        "given": placements({placed.piece: placed.cells for placed in challenge.given}),
+        "given": placements(given),
         **rules,
         "cells": cells,
         **opened,
@@ -364,15 +356,15 @@ def _entry(
         **solved,
     }
     sent: dict[str, Any] = {**document}
-    covered = frozenset(chain.from_iterable((entry.solution or {}).values()))
-    if covered == challenge.region:
+    if challenge.region == {*chain.from_iterable(entry.solution.values())}:
         del sent["cells"]  # half of the data; the page takes them from the solution
     return sent
 
 
 def _without_repetition(entries: list[dict[str, Any]], pieces_count: int) -> list[dict[str, Any]]:
-    """Return entries without what ``play-grid.js`` completes: ``rings`` are the number of the first entry
-    with the same, ``pieces`` left out are all, ``minus`` are the ``blocks``, and others are `_USUAL`."""
+    """Return entries without what ``play-grid.js`` completes: ``rings`` are the number of the
+    first entry with the same, ``pieces`` left out are all, ``minus`` are the ``blocks``, and others
+    are `_USUAL`."""
     first: dict[str, int] = {}
     for number, document in enumerate(entries):
         same = first.setdefault(str(document["rings"]), number)
@@ -426,7 +418,7 @@ def _family(
 
 
 def _blocker_placement(blocker: PieceOrientations | None, cells: frozenset[Cell]) -> list[int]:
-    """Return how a blocker lies on its cells: orientation and frame vector; empty if none is made."""
+    """Return a blocker's orientation and frame vector on its cells; empty if none is made."""
     return [*((blocker and blocker.place(cells)) or ())]
 
 
@@ -568,8 +560,7 @@ def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> _Look
     document: _LookData = {}
     toned = {cell for cell, look in looks.items() if look.startswith("#")}
     if toned:
-        rings = rings_of_cells(lattice, toned)
-        document["tones"] = [flat_list(ring) for ring in rings]
+        document["tones"] = [flat_list(ring) for ring in rings_of_cells(lattice, toned)]
     by_mark = dict[str, list[Cell]]()
     for cell, mark in marks.items():
         by_mark.setdefault(mark, []).append(cell)
@@ -584,8 +575,7 @@ def _looks(puzzle: PuzzleSet, oriented: PieceOrientations, number: int) -> _Look
 
 
 def _label(puzzle: PuzzleSet, piece: Piece, form: Form) -> tuple[tuple[float, float], float]:
-    """Return the centre of a form's label in frame steps, and the height of its capitals in grid
-    units.
+    """Return the centre of a form's label in frame steps, and its capitals' height in grid units.
 
     On balls, and on pieces with marks or squares of two colours, it is centred on a cell, if
     possible without a mark; else it may be centred on a vertex or an edge.

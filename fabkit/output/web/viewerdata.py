@@ -36,7 +36,7 @@ _BYTES = 3
 
 
 class ModelData(TypedDict):
-    """A model: the colours of its parts, how many corners and triangles these have; see `pack_mesh`."""
+    """A model: its parts' colours and numbers of corners and triangles; see `pack_mesh`."""
 
     colours: list[str]
     corners: list[int]
@@ -95,25 +95,25 @@ def models_data(artifacts: Parts, progress: Progress = no_progress) -> ModelsDat
 def _matrix(
     artifacts: Parts, piece: Piece, cells: frozenset[Cell], marks: Mapping[Cell, str]
 ) -> list[float] | None:
-    """The matrix of a placement."""
+    """Return the matrix of a placement; None for a mirror image of balls, which has none."""
     has_marks = piece.marks or piece.back
     shown = {cell: marks.get(cell, PLAIN) for cell in cells} if has_marks else {}
     try:
         placement = placement_on(artifacts, piece, cells, wanted=shown)
-    except ValueError:  # mirror images of ball pieces, which have no such placement
+    except ValueError:
         return None
     return viewer_matrix(placement)
 
 
 def viewer_matrix(placement: Matrix) -> list[float]:
-    """A placement's matrix, column by column, as in WebGL; whole numbers as integers."""
+    """Return a placement's matrix, column by column, as in WebGL; whole numbers as integers."""
     matrix = np.vstack([placement, (0.0, 0.0, 0.0, 1.0)]).T.ravel()
     rounded = (round(value, _DECIMALS) + 0.0 for value in matrix.tolist())
     return [int(value) if value == int(value) else value for value in rounded]
 
 
 def viewer_model(artifacts: Parts, printable: Printable) -> ModelData:
-    """The model of a printable for the page's 3D viewer, placed as in its STL file; see `models_data`.
+    """Return the model of a printable for the 3D viewer, placed as in its STL file.
 
     Raises:
         ExternalError: when a library fails.
@@ -159,14 +159,14 @@ def pack_mesh(mesh: Mesh) -> tuple[bytes, int, int]:
 
 
 def _bytes(numbers: NDArray[np.int64]) -> bytes:
-    """Whole numbers, byte by byte; see `pack_mesh`."""
+    """Return whole numbers, byte by byte; see `pack_mesh`."""
     folded = (numbers << 1 ^ numbers >> 63).astype("<u4")
     return folded.view(np.uint8).reshape(-1, 4)[:, :_BYTES].T.tobytes()
 
 
 def _normals(mesh: Mesh, vertices: Points, faces: Faces) -> Points:
-    """The normals at the corners of a simplified mesh, shape (3 m, 3): among the original ones at
-    each place, the one closest to the triangle's."""
+    """Return the normals at the corners of a simplified mesh, shape (3 m, 3): among the original
+    ones at each place, the one closest to the triangle's."""
     from scipy.spatial import cKDTree
 
     fine = corner_normals(mesh.vertices, mesh.faces).reshape(-1, 3)

@@ -141,7 +141,7 @@ class BitmaskSearch(TreeSearch):
         return False
 
     def count_from(self, masks: WordArray, limit: int) -> IntArray:
-        """Count the solutions with each set of cells, as bits, covered before; each up to a limit."""
+        """Count the solutions, up to a limit, with each set of cells, as bits, covered before."""
         counts = np.zeros(len(masks), dtype=np.int64)
         for part in range(0, len(masks), _STATES_IN_SLICE):
             rows = slice(part, part + _STATES_IN_SLICE)

@@ -22,11 +22,8 @@ from fabkit.solve.exact_cover import (
 def pieces_fit(areas, left, counter, bare):  # type: ignore[no-untyped-def]
     """Return whether the pieces still to be placed can cover so many bare cells.
 
-    Args:
-        areas: from `ExactCoverProblem.areas`; if empty, they always can.
-        left: the copies left, as counted by `CopyCounter`.
-        counter: its guard bits, the `done` bits and `pieces_shift`.
-        bare: the number of bare cells.
+    ``areas`` are from `ExactCoverProblem.areas`; if empty, they always can. ``counter`` has the guard
+    bits, the `done` bits and `pieces_shift` of the `CopyCounter` that counts the copies ``left``.
     """
     guard, done, shift = counter
     return areas.shape[0] == 0 or areas[np.int64((left & done & ~guard) >> shift), bare]

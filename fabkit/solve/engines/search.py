@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -134,7 +135,7 @@ def start_search(
     """
     kind, orbits = symmetry_breaking_kind(problem) if break_symmetry else (None, {})
     if BitmaskSearch.fits(problem):
-        return BitmaskSearch(
-            problem, [(None, 1)] if kind is None else list(orbits.items()), keep_solutions
-        )
+        roots: Sequence[tuple[int | None, int]]
+        roots = [(None, 1)] if kind is None else list(orbits.items())
+        return BitmaskSearch(problem, roots, keep_solutions)
     return MrvSearch(problem, kind, None if kind is None else orbits, keep_solutions)
