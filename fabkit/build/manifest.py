@@ -195,10 +195,7 @@ def _version(library: str) -> str:
 
 
 def report_recipe(
-    puzzle: PuzzleSet | None,
-    profile: Profile,
-    *more: str,
-    exclude_keys: tuple[str, ...] = (),
+    puzzle: PuzzleSet | None, profile: Profile, *more: str, exclude_keys: tuple[str, ...] = ()
 ) -> str:
     """The recipe of a report: a hash of its inputs besides the files it covers.
 

@@ -79,11 +79,7 @@ def make_site(
         )
     cards = [
         SetCard(
-            name,
-            name,
-            puzzle.title,
-            len(pages[name].files[INDEX].challenges),
-            len(puzzle.pieces),
+            name, name, puzzle.title, len(pages[name].files[INDEX].challenges), len(puzzle.pieces)
         )
         for name, (puzzle, _) in zip(names, puzzles, strict=True)
     ]

@@ -203,10 +203,7 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
 
 
 def _second_colours(
-    puzzle: PuzzleSet,
-    made: Sequence[Printable],
-    drawings: Sequence[PartDrawing],
-    profile: Profile,
+    puzzle: PuzzleSet, made: Sequence[Printable], drawings: Sequence[PartDrawing], profile: Profile
 ) -> dict[str, tuple[str, float]]:
     """The second colour of each piece that has one, and its volume in mm3."""
     if profile.tones == "plain":

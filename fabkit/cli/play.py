@@ -152,13 +152,7 @@ class Page(WithForce, WithBudget, WithSettings):
             folder = making.page_folder(self.output)
         with all_cores(), report.progress() as progress:
             made = making.make_page(
-                self.artifacts,
-                folder,
-                selection,
-                self.language or "",
-                own,
-                self.force,
-                progress,
+                self.artifacts, folder, selection, self.language or "", own, self.force, progress
             )
         index = made.files[making.INDEX]
         _print_files(report, made, pluralize(len(index.challenges), "challenge"))
