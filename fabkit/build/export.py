@@ -200,7 +200,6 @@ def _cut(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> di
 
 def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, Any]:
     """The notes on pieces in the manifest."""
-    drawings = [artifacts.drawings[printable.id] for printable in printables]
     return {
         drawing.piece: {
             "magnets_mm": [list(recess.centre_mm) for recess in drawing.recesses],
@@ -209,7 +208,7 @@ def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, A
             "cap_height_mm": drawing.label.cap_height_mm if drawing.label else None,
             "copies": drawing.copies,
         }
-        for drawing in drawings
+        for drawing in (artifacts.drawings[printable.id] for printable in printables)
     }
 
 

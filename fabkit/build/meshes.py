@@ -72,8 +72,7 @@ def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Pr
 
     It has no name.
     """
-    folders = dict.fromkeys(up for path in files for up in path.absolute().parents[:2])
-    for folder in folders:
+    for folder in dict.fromkeys(up for path in files for up in path.absolute().parents[:2]):
         with suppress(InputError):
             beside = load_profile([str(folder / PROFILE)])
             name, title = beside.name, beside.title

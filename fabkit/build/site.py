@@ -57,8 +57,7 @@ def make_site(
     code_digests = static_digest(), generator_digest(("output",), ("fonttools", "jinja2"))
     # Refuse to overwrite foreign files before the work.
     write = partial(write_contents, shared_files())
-    together = Target(SHARED, digest(*code_digests), write)
-    site = build(folder, _OWNER, [together], force)
+    site = build(folder, _OWNER, [Target(SHARED, digest(*code_digests), write)], force)
     pages = {}
     for done, (puzzle, profile) in enumerate(puzzles):
 
@@ -66,11 +65,10 @@ def make_site(
             progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
         own = Path("output") / puzzle.name
-        selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
             artifacts_in(own, puzzle, profile),
             folder / puzzle.name,
-            selection,
+            Selection(budget_s=budget_s),
             language,
             own,
             force,

@@ -189,8 +189,7 @@ def build(
             }
         )
         order.prepare()
-        doing = f"cannot write in {escape(str(folder))}"
-        with ExitStack() as held, external_errors(doing):
+        with ExitStack() as held, external_errors(f"cannot write in {escape(str(folder))}"):
 
             @cache
             def staging() -> Staging:

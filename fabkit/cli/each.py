@@ -103,9 +103,8 @@ def _family(puzzle: PuzzleSet, name: str | None) -> str:
 
 def _summary(rows: Sequence[Sequence[Any]], question: str) -> dict[str, Any]:
     """Return the numbers of challenges by status, those without a solution, and the extremes."""
-    statuses = [status for _, status, _, _ in rows]
     summary: dict[str, Any] = {
-        "solved": statuses.count("solved"),
+        "solved": sum(status == "solved" for _, status, _, _ in rows),
         "impossible": [name for name, status, _, _ in rows if status == "impossible"],
         "unknown": [name for name, status, _, _ in rows if status == "unknown"],
     }

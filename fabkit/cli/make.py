@@ -172,8 +172,7 @@ def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, 
             made = file.update(progress)
     except NothingToShowError as error:
         report.info(f"No booklet: {error}")
-        old = (file.folder / BOOKLET).exists()
-        return None, [f"{BOOKLET} is out of date"] if old else []
+        return None, [f"{BOOKLET} is out of date"] if (file.folder / BOOKLET).exists() else []
     if made is None:
         report.info("Already up to date: booklet")
     return {"file": BOOKLET, "written": made is not None}, list(made.notes) if made else []

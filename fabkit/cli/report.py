@@ -93,10 +93,9 @@ class Report:
             from rich.progress import Progress as Bar
 
             columns = (BarColumn(), TextColumn("{task.description}"))
-            console = Console(stderr=True)
             with (
                 cleanup_on_signal(_clear_line),
-                Bar(*columns, console=console, transient=True) as bar,
+                Bar(*columns, console=Console(stderr=True), transient=True) as bar,
             ):
                 task = bar.add_task("", total=1.0)
                 yield lambda share, text: bar.update(

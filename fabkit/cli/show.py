@@ -156,8 +156,7 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
         report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
         if target is not None:
             report.info(f"Wrote {target.path}")
-        records = catalog_records(puzzle, "snowflake")
-        report.document(set=puzzle.name, challenges=list(records))
+        report.document(set=puzzle.name, challenges=list(catalog_records(puzzle, "snowflake")))
         return 0
 
     def _print_challenge(self, entry: Entry, title: str) -> None:

@@ -131,8 +131,7 @@ def print_bom(bom: Bom, report: Report) -> None:
     for line in bom.filament:
         name = f"{profile.filament} {line.name} for {' '.join(line.pieces)}"
         rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
-    total = f"{bom.cost:.2f}"
-    rows.append(["total", f"{bom.grams:.1f} g", "", total])
+    rows.append(["total", f"{bom.grams:.1f} g", "", f"{bom.cost:.2f}"])
     report.table([pluralize(len(bom.pieces), "piece"), "count", "length", profile.currency], rows)
     report.info(*filter(None, (bom.packs_text, bom.spools_text)))
     for piece in bom.pieces if profile.polarity == "alternating" else ():

@@ -69,8 +69,7 @@ class ClusterPool(Pool):
                 name = quote(self._address)
                 message = f"the Dask scheduler at {name} has no workers; start some and try again"
                 raise ExternalError(message) from None
-            threads = sum(self._client.nthreads().values())
-            self.max_pending = _AHEAD * max(threads, _MIN_THREADS)
+            self.max_pending = _AHEAD * max(sum(self._client.nthreads().values()), _MIN_THREADS)
             self._stack = stack.pop_all()
         return self
 

@@ -176,8 +176,7 @@ def test_only_what_must_be_is_made_again(
 ) -> None:
     good, before = contents(), stamps()
     change()
-    document = export("svg", *options)
-    assert written(document) == expected
+    assert written(export("svg", *options)) == expected
     kept = {path: stamp for path, stamp in stamps().items() if path.suffix == ".svg"}
     fresh = {path for path, stamp in kept.items() if before.get(path) != stamp}
     assert fresh == {OUT / name for name in expected}
@@ -396,8 +395,7 @@ def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:
     artifacts = Artifacts(load_set("fridgeiq"), (), load_profile())
     artifacts.stl.update({name: Meanwhile(artifacts.stl) for name in "AR"})
-    sent = pickle.loads(pickle.dumps(artifacts))
-    assert sent.stl == {"A": Path("one.stl"), "R": Path("one.stl")}
+    assert pickle.loads(pickle.dumps(artifacts)).stl == {"A": Path("one.stl"), "R": Path("one.stl")}
 
 
 @pytest.mark.integration

@@ -116,8 +116,7 @@ def block(low: Sequence[float], high: Sequence[float]) -> Manifold:
     """A box between two corners."""
     from manifold3d import Manifold
 
-    size = np.subtract(high, low)
-    return Manifold.cube(tuple(size)).translate(tuple(low))
+    return Manifold.cube(tuple(np.subtract(high, low))).translate(tuple(low))
 
 
 def body_of_solid(whole: Manifold, name: str = "piece.stl") -> Mesh:

@@ -54,8 +54,7 @@ def mixture(seed: int) -> Sketch:
     while True:
         sketch = _Mixer(rng, lattice).sketch()
         # A box of many symmetries, three times, has too many to count up to.
-        are_few = len(sketch.boxes) < 3 or max(map(len, sketch.boxes)) < 3
-        if len(sketch.boxes) < 4 and are_few:
+        if len(sketch.boxes) < 4 and (len(sketch.boxes) < 3 or max(map(len, sketch.boxes)) < 3):
             return sketch
 
 

@@ -40,8 +40,7 @@ def _blind(draw: st.DrawFn) -> ExactCoverProblem:
     """A problem that has solutions by chance only."""
     count = draw(st.integers(0, 10))
     copies = draw(st.lists(st.integers(1, 3), max_size=5).map(tuple))
-    options = draw(_options(count, len(copies)))
-    problem = ExactCoverProblem(count, copies, tuple(sorted(options)))
+    problem = ExactCoverProblem(count, copies, tuple(sorted(draw(_options(count, len(copies))))))
     return _with_open_cells(problem, draw(st.integers(0, 2)))
 
 

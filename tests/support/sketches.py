@@ -96,15 +96,13 @@ class Sketch:
 
     @property
     def challenge(self) -> Challenge:
-        ids = tuple(piece.id for piece in self.pieces)
-        count = self.pieces_count
         return Challenge(
             "one",
             self.region,
-            ids,
+            tuple(piece.id for piece in self.pieces),
             self.given,
             self.flips,
-            pieces_count=count,
+            pieces_count=self.pieces_count,
             clues=self.clues,
             open_count=self.open_count,
             minus=self.minus,
@@ -451,8 +449,7 @@ def is_true(claim: Document, sketch: Sketch) -> bool:
 
 def disagreements(sketch: Sketch) -> list[str]:
     """Where the checker's derivation differs from the model's."""
-    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = derive_problem(parse(document, "c.json").problem)
+    found = derive_problem(parse(stated(sketch, IMPOSSIBLE, {"by": "area"}), "c.json").problem)
     number = {cell: i for i, cell in enumerate(sketch.remaining)}
     options = sorted(
         (kind, tuple(sorted(number[cell] for cell in at)), 1)
