@@ -58,11 +58,11 @@ def _files(command: Command, paths: Sequence[Path]) -> list[Path]:
     """Return the mesh files of a command, also those in folders; by default the set's own STL files."""
     if not paths:
         stl = command.folder / "stl"
-        if not (own := _meshes_in(stl)):
-            make = f"`fabkit export-stl {escape(command.set)}`"
-            message = f"no STL files found; run {make}, or give mesh files"
-            raise InputError.of(escape(str(stl)), message)
-        return own
+        if meshes := _meshes_in(stl):
+            return meshes
+        make = f"`fabkit export-stl {escape(command.set)}`"
+        message = f"no STL files found; run {make}, or give mesh files"
+        raise InputError.of(escape(str(stl)), message)
     files: dict[Path, None] = {}
     for path in paths:
         inside = _meshes_in(path) or _meshes_in(path / "stl") if path.is_dir() else [path]
@@ -245,11 +245,9 @@ def print_check(result: CheckReport, report: Report) -> None:
 
 def _print_lines(lines: Sequence[str], report: Report) -> None:
     """Print the first lines on failures."""
-    for line in lines[:_MAX_LINES]:
-        report.info(line)
+    report.info(*lines[:_MAX_LINES])
     if len(lines) > _MAX_LINES:
-        more = f"{len(lines) - _MAX_LINES} more lines; see -v, --json or check.html"
-        report.info(f"… and {more}")
+        report.info(f"… and {len(lines) - _MAX_LINES} more lines; see -v, --json or check.html")
 
 
 def _print_findings(result: CheckReport, report: Report) -> None:
@@ -306,22 +304,20 @@ def print_verify(result: VerifyReport, report: Report) -> None:
             show = report.detail if finding.ok else report.info
             show(f"{finding.rule}: {finding.message}")
     _print_lines(challenge_problems(result), report)
-    for challenge_result in result.challenges:
-        if challenge_result.ok and challenge_result.challenge.answer != challenge_result.status:
-            report.info(f"{challenge_result.challenge.id}: {challenge_result.message}")
-        else:
-            report.detail(f"{challenge_result.challenge.id}: {challenge_result.message}")
-    for family in result.families:
-        report.info(family.message)
+    for answer in result.challenges:
+        is_news = answer.ok and answer.challenge.answer != answer.status
+        show = report.info if is_news else report.detail
+        show(f"{answer.challenge.id}: {answer.message}")
+    report.info(*(family.message for family in result.families))
     if result.flips is not None:
         report.info(result.flips.message)
-    any_solved = any(challenge_result.status == SOLVED for challenge_result in result.challenges)
+    any_solved = any(answer.status == SOLVED for answer in result.challenges)
     if any_solved and result.minimum_gap_mm is not None and result.minimum_gap_mm > 0:
         report.info(
             f"In every solution, parts are at least {result.minimum_gap_mm:.3f} mm apart: each is within its "
             "own outline"
         )
-    right = sum(challenge_result.ok for challenge_result in result.challenges)
+    right = sum(answer.ok for answer in result.challenges)
     verdict = "Verified" if result.ok else "FAILED"
     parts = pluralize(len(result.scan.parts), "part")
     summary = f"{right} of {pluralize(len(result.challenges), 'challenge')} agree with the catalog"

@@ -118,8 +118,7 @@ class Make(WithBudget, WithForce, Printing):
         from fabkit.puzzles.entries import Selection
 
         options = BookletOptions(Selection(budget_s=self.budget_s))
-        force = self.force
-        file = BookletFile(self.artifacts, self.folder, options, force, force)
+        file = BookletFile(self.artifacts, self.folder, options, self.force, self.force)
         with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
             file.begin()
         return file

@@ -84,12 +84,8 @@ class Booklet(WithForce, WithBudget, WithSettings, OfSet):
         report.info(
             f"Wrote {path}: {pluralize(len(made.challenges), 'challenge')} on {pages} of {name}"
         )
-        if self.fold:
-            report.info(
-                "Print at 100 %, double-sided, flipped on the short edge; fold, and staple the fold"
-            )
-        else:
-            report.info("Print at 100 %")
+        sides = ", double-sided, flipped on the short edge; fold, and staple the fold"
+        report.info(f"Print at 100 %{sides if self.fold else ''}")
         report.warn(*made.notes)
         report.document(
             set=puzzle.name,
@@ -210,12 +206,8 @@ def _print_files(report: Report, made: BuildResult, shows: str) -> None:
     folder = made.folder
     for name in made.files:
         report.detail(f"{'Wrote' if name in made.written else 'Kept '} {folder / name}")
-    if made.written:
-        report.info(f"Wrote {pluralize(len(made.written), 'file')} to {folder}: {shows}")
-    else:
-        report.info(
-            f"Already up to date: {pluralize(len(made.files), 'file')} in {folder}: {shows}"
-        )
+    files = pluralize(len(made.written or made.files), "file")
+    report.wrote(files, f"{folder}: {shows}", bool(made.written))
     report.info(f"Open {folder / 'index.html'}")
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import escape
@@ -38,6 +39,11 @@ class Report:
                 to_stderr(text)
             else:
                 print(escape(text), flush=True)
+
+    def wrote(self, files: str, folder: Path | str, is_new: bool) -> None:
+        """Print where files are, and whether they have been written now."""
+        verb, preposition = ("Wrote", "to") if is_new else ("Already up to date:", "in")
+        self.info(f"{verb} {files} {preposition} {folder}")
 
     def detail(self, *texts: str) -> None:
         """Print lines with ``-v`` only."""

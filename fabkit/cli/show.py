@@ -118,15 +118,13 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
             target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
         cells = [row | {"area": " / ".join(f"{area:g}" for area in row["area"])} for row in rows]
         report.table(list(rows[0]), [list(row.values()) for row in cells])
-        count = pluralize(len(pieces), "piece")
-        unit = format_mm(profile.unit_mm)
+        count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
         report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
         if note := set_note(puzzle.profile_values, profile):
             report.info(note[0].upper() + note[1:])
         if target is not None:
             report.info(f"Wrote {target.path}")
-        alike = _shared_labels(pieces)
-        if alike:
+        if alike := _shared_labels(pieces):
             report.warn(f"different pieces share a label: {alike}; change them in {puzzle.source}")
         if report.json:  # else the catalog need not be read
             report.document(**describe_set(puzzle) | {"pieces": rows})

@@ -113,8 +113,7 @@ class Snowflakes(WithOutput, OfSet):
             self._pool() as pool,
             Checkpoint(run, query.fingerprint) as checkpoint,
         ):
-            kept = len(checkpoint.keys())
-            if kept:
+            if kept := len(checkpoint.keys()):
                 report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
             with report.progress() as progress:
                 results = find_snowflakes(query, checkpoint, pool, progress)
@@ -157,9 +156,8 @@ class Snowflakes(WithOutput, OfSet):
             from fabkit.jobs.cluster import ClusterPool
 
             if self.workers is not None:
-                raise InputError.of(
-                    "--workers", "a cluster has its own workers; omit --workers or --cluster"
-                )
+                message = "a cluster has its own workers; omit --workers or --cluster"
+                raise InputError.of("--workers", message)
             return ClusterPool(self.cluster)
         from fabkit.jobs.parallel import core_count
         from fabkit.jobs.run import local_pool

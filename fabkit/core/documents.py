@@ -202,14 +202,9 @@ def decimal(low: float, high: float) -> Validator:
 
 def length_mm(low_mm: float, high_mm: float) -> Validator:
     """Read a length with its unit, such as ``"20 mm"``, in millimetres."""
+    pattern, to_text = rf"^{LENGTH_PATTERN}$", partial(format_mm, digits=6)
     return _measure(
-        parse_length_mm,
-        partial(format_mm, digits=6),
-        "a length",
-        low_mm,
-        high_mm,
-        type="string",
-        pattern=rf"^{LENGTH_PATTERN}$",
+        parse_length_mm, to_text, "a length", low_mm, high_mm, type="string", pattern=pattern
     )
 
 
@@ -317,10 +312,13 @@ def read_document(
         for detail in _details(model, lines, elsewhere, renamed):
             errors.add(detail.key, detail.message)
         unsound = {line["loc"][:2] for line in lines}
+        lists = {key: value for key, value in document.items() if isinstance(value, list)}
+        sound_lists = {
+            key: [row for index, row in enumerate(rows) if (key, index) not in unsound]
+            for key, rows in lists.items()
+        }
         try:
-            file = model.model_validate(
-                {key: _sound_part(key, value, unsound) for key, value in document.items()}
-            )
+            file = model.model_validate({**document, **sound_lists})
         except ValidationError:
             return None
     _set_places(file, unsound)
@@ -339,13 +337,6 @@ def _set_places(table: Table, unsound: Container[tuple[int | str, ...]] = ()) ->
             for row, index in zip(rows, indices, strict=False):
                 row._place = f"{table.key(key)}[{index}]"
                 _set_places(row)
-
-
-def _sound_part(key: str, value: Any, unsound: Container[tuple[int | str, ...]]) -> Any:
-    """Return a list without its items at unsound places; any other value as it is."""
-    if not isinstance(value, list):
-        return value
-    return [row for index, row in enumerate(value) if (key, index) not in unsound]
 
 
 def _details(
@@ -411,9 +402,7 @@ def _message(
     line: ErrorDetails, place: str, tables: Sequence[type[BaseModel]], field: FieldInfo | None
 ) -> str:
     """Return the message for one of pydantic's errors but an unknown key."""
-    kind = line["type"]
-    value = line["input"]
-    context = line.get("ctx", {})
+    kind, value, context = line["type"], line["input"], line.get("ctx", {})
     header = _INDEX.sub("", place)
     limits = [
         limit
@@ -459,11 +448,8 @@ def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str,
     """Return the message for an unknown key: its new name, the nearest known key, or all keys."""
     if key in renamed:
         return f'unknown key; it is now called "{renamed[key]}"'
-    return (
-        f'unknown key; did you mean "{near}"?'
-        if near
-        else f"unknown key; known keys are {join_names(known)}"
-    )
+    hint = f'did you mean "{near}"?' if near else f"known keys are {join_names(known)}"
+    return f"unknown key; {hint}"
 
 
 def _below(place: str, key: str) -> str:
@@ -492,7 +478,7 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:
-    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML cannot represent."""
+    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML lacks."""
     if isinstance(node, float) and node.is_integer():
         return int(node)  # some versions of pydantic write 1 as 1.0
     if isinstance(node, list):

@@ -111,10 +111,8 @@ def require_library(user: str, library: str, how: str) -> Iterator[None]:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """Return the known name that was probably meant, by prefix or similarity; empty if none."""
-    beginning = [
-        known_name for known_name in known if len(name) > 2 and known_name.startswith(name)
-    ]
-    ending = [known_name for known_name in known if known_name.endswith(f".{name}")]
+    beginning = [match for match in known if len(name) > 2 and match.startswith(name)]
+    ending = [match for match in known if match.endswith(f".{name}")]
     alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
     return [*beginning, *(ending if len(ending) == 1 else []), *alike, ""][0]
 

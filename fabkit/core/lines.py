@@ -99,14 +99,13 @@ def located(text: str, source: str, document: Document | None = None) -> Iterato
         if error.source != source:
             raise
         lines = lines_of(text, [str(detail) for detail in error.errors], document)
-        details = [
-            replace(detail, line=line) for detail, line in zip(error.errors, lines, strict=True)
-        ]
+        pairs = zip(error.errors, lines, strict=True)
+        details = [replace(detail, line=line) for detail, line in pairs]
         raise InputError(source, details, error.omitted) from None
 
 
 def lines_of(text: str, errors: Sequence[str], document: Document | None = None) -> list[int]:
-    """Return the lines of errors: where the parser stopped, or of the innermost table or key that they name.
+    """Return the lines of errors: where the parser stopped, or of the innermost key they name.
 
     An error that names none, or is not in TOML, has line 0. The document is what the text parses to,
     if it has been parsed.

@@ -32,11 +32,7 @@ from tests.support.pairset import PAIR
 RunJson = Callable[..., Any]
 OUT = Path("out")
 SVG = {"svg/P.svg", "svg/Q.svg", "svg-sheets/sheet-1.svg"}
-
-
-@pytest.fixture(autouse=True)
-def _here(pair: str) -> None:
-    """Stands in a folder with the set of two pieces."""
+pytestmark = pytest.mark.usefixtures("pair")
 
 
 def redraw(old: str = "[2, 2], [0, 2]", new: str = "[2, 2], [1, 1]") -> None:

@@ -13,10 +13,7 @@ from fabkit.cli import main
 from fabkit.sets.library import load_set
 from tests.support.drawings import of_class, root_of, scale_of, shapes, texts
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def stdout_of(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:

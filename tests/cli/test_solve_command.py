@@ -25,11 +25,7 @@ FIELDS = ["schema", "set", "challenge", "status", "count", "count_labelled", "co
           "solutions"]  # fmt: skip
 QUESTIONS = ("--first", "--count", "--all", "--unique")
 UNABLE = {("count", "--first"), ("count", "--all"), ("mip", "--count")}
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def solve(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any], str]:

@@ -16,11 +16,7 @@ from tests.support.drat import refutes
 Capture = pytest.CaptureFixture[str]
 
 STRIP = '{"pieces": ["0"], "cells": [0, 1, 2, 3, 4, 8, 9, 10, 11, 12]}'
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def files() -> list[str]:
