@@ -112,12 +112,8 @@ def check_and_verify(
         reports.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
-    recipe = report_recipe(
-        puzzle,
-        profile,
-        f"{budget_s}",
-        exclude_keys=("price.", "laser.", "filament.", "magnet.pack"),
-    )
+    unrelated_keys = "price.", "laser.", "filament.", "magnet.pack"
+    recipe = report_recipe(puzzle, profile, f"{budget_s}", exclude_keys=unrelated_keys)
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle.name, [target], force)
     return reports[0] if reports else None

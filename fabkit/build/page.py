@@ -114,14 +114,9 @@ class _PageBuilder:
 
     def _files(self) -> list[Target]:
         """The files to print: everything on its plates, and the STL files in one archive."""
-        planned = targets_for(self.prints, ["stl", "3mf"])
+        planned, write = targets_for(self.prints, ["stl", "3mf"]), self._write_plates
         targets = [
-            replace(
-                target,
-                names=(f"{FILES}/{name}",),
-                make=partial(self._write_plates, target),
-                kind="",
-            )
+            replace(target, names=(f"{FILES}/{name}",), make=partial(write, target), kind="")
             for target in planned
             for name in target.names
             if "/" not in name

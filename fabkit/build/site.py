@@ -64,16 +64,10 @@ def make_site(
         def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
             progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
-        own = Path("output") / puzzle.name
+        own, page = Path("output") / puzzle.name, folder / puzzle.name
+        artifacts, selection = artifacts_in(own, puzzle, profile), Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
-            artifacts_in(own, puzzle, profile),
-            folder / puzzle.name,
-            Selection(budget_s=budget_s),
-            language,
-            own,
-            force,
-            on_progress,
-            "../",
+            artifacts, page, selection, language, own, force, on_progress, "../"
         )
     cards = [
         SetCard(

@@ -128,12 +128,8 @@ def _expected(
 ) -> ExpectedPrint:
     names = tuple(piece["piece"] for piece in plate["pieces"])
     drafted = [drawings[name] for name in names]
-    return ExpectedPrint(
-        objects=names,
-        pause_height_mm=plate["pause_height_mm"],
-        extruders=extruder_count(puzzle, drafted, profile),
-        features=features_of(drafted),
-    )
+    extruders = extruder_count(puzzle, drafted, profile)
+    return ExpectedPrint(names, plate["pause_height_mm"], extruders, features_of(drafted))
 
 
 def _document(

@@ -147,15 +147,10 @@ class Checkpoint:
         for key in {**self._problem, **there}:
             stored, expected = there.get(key, ...), self._problem.get(key, ...)
             if json.dumps(stored, default=str) != json.dumps(expected, default=str):
-                values = [
-                    "nothing" if stated is ... else quote(stated) for stated in (stored, expected)
-                ]
-                raise InputError.of(
-                    self._name,
-                    f"belongs to a different problem: found {values[0]}, expected {values[1]}; "
-                    f"{_ANOTHER}",
-                    escape(key),
-                )
+                values = stored, expected
+                found, asked = ("nothing" if value is ... else quote(value) for value in values)
+                message = f"belongs to a different problem: found {found}, expected {asked}"
+                raise InputError.of(self._name, f"{message}; {_ANOTHER}", escape(key))
 
     def _refusal(self, message: str) -> InputError:
         return InputError.of(self._name, message)

@@ -32,7 +32,11 @@ from tests.support.pairset import PAIR
 RunJson = Callable[..., Any]
 OUT = Path("out")
 SVG = {"svg/P.svg", "svg/Q.svg", "svg-sheets/sheet-1.svg"}
-pytestmark = pytest.mark.usefixtures("pair")
+
+
+@pytest.fixture(autouse=True)
+def _here(pair: str) -> None:
+    """Stands in a folder with the set of two pieces."""
 
 
 def redraw(old: str = "[2, 2], [0, 2]", new: str = "[2, 2], [1, 1]") -> None:
@@ -379,11 +383,15 @@ def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     """Both nest as fabkit does, since the worker does."""
     monkeypatch.setattr("fabkit.printing.nesting.nest.is_available", is_available)
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
-    pair, kinds = load_set("pair.toml"), ["stl", "3mf", "dxf"]
+    pair = load_set("pair.toml")
     profile = load_profile([], (), pair.profile_values)
-    export_files(pair, profile, kinds, Path("alone"))
+
+    def export_to(folder: Path) -> None:
+        export_files(Artifacts(pair, pair.pieces, profile), ["stl", "3mf", "dxf"], folder)
+
+    export_to(Path("alone"))
     with all_cores():
-        export_files(pair, profile, kinds, OUT)
+        export_to(OUT)
     assert contents() == contents(Path("alone"))
     assert {"dxf-sheets/sheet-1.dxf", "pair.3mf"} <= contents().keys()
 

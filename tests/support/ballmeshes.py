@@ -1,4 +1,4 @@
-"""Ball pieces made of spheres, cylinders and wedges by manifold3d: a reference independent of the drawings.
+"""Ball pieces made of spheres, cylinders and wedges by manifold3d, independent of the drawings.
 
 The faults of tests are planted by the arguments. Solids of our own are not used here.
 """

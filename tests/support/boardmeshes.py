@@ -1,4 +1,4 @@
-"""Boards and lids made of boxes and cylinders, as the README describes them, with nothing of fabkit's."""
+"""Boards and lids of boxes and cylinders, as the README describes them, with nothing of fabkit's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes made of orbits, built independently for tests: by the model's placements, and by trying all."""
+"""Shapes made of orbits, built independently: by the model's placements, and by trying all."""
 
 from __future__ import annotations
 

@@ -82,14 +82,8 @@ def write_page(
     downloads: Sequence[Download] = (),
 ) -> str:
     """Writes a page without what is seen in 3D; its address."""
-    files = page_files(
-        puzzle,
-        entries,
-        puzzle.profile_values.get("unit_mm", 20.0),
-        language,
-        downloads,
-        viewer=False,
-    )
+    unit_mm = puzzle.profile_values.get("unit_mm", 20.0)
+    files = page_files(puzzle, entries, unit_mm, language, downloads, viewer=False)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Exact cover problems to test with: random ones, small enough for the reference engine, and hard ones."""
+"""Exact cover problems: random ones, small enough for the reference engine, and hard ones."""
 
 from __future__ import annotations
 
