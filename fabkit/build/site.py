@@ -64,10 +64,11 @@ def make_site(
         def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
             progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
-        own, page = Path("output") / puzzle.name, folder / puzzle.name
-        artifacts, selection = artifacts_in(own, puzzle, profile), Selection(budget_s=budget_s)
+        set_folder, page = Path("output") / puzzle.name, folder / puzzle.name
+        artifacts = artifacts_in(set_folder, puzzle, profile)
+        selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
-            artifacts, page, selection, language, own, force, on_progress, "../"
+            artifacts, page, selection, language, set_folder, force, on_progress, "../"
         )
     cards = [
         SetCard(

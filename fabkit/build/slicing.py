@@ -103,9 +103,9 @@ def slice_set(
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model, target = folder / plate["file"], output_path(gcode)
-            with temporary_folder() as own:
+            with temporary_folder() as work_folder:
                 if profile.slicer != PRUSASLICER:
-                    model = own / model.name
+                    model = work_folder / model.name
                     model.write_bytes(plate_for_prusaslicer(artifacts, plate))
                 verdict = slice_plate(
                     slicer, model, target, profile, expected, limit_s, config, follow
@@ -181,10 +181,10 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
     sliced = None
     if report and report["printable"]:
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
-        own = report["config"]
-        name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
+        config = report["config"]
+        name = f"{report['slicer']} with {config['file'] if config else 'generic settings'}"
         sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
-        profile = replace(profile, **own["filament"] if own else {})
+        profile = replace(profile, **config["filament"] if config else {})
     by_id = artifacts.drawings
     drawings = list(by_id.values())
     with library_failures(lambda: "the bill of materials"):

@@ -91,22 +91,22 @@ def _load_scan(command: Command, paths: Sequence[Path]) -> tuple[ScannedSet, Pro
     from fabkit.build.meshes import load_scan
     from fabkit.verify.scan import MEASURED
 
-    profile = command.profile
+    requested = command.profile
     files = _files(command, paths)
     with command.report.progress() as progress:
         is_chosen = bool(command.profiles or command.settings)
-        scan, limits = load_scan(files, command.puzzle, profile, progress, is_chosen)
+        scan, profile = load_scan(files, command.puzzle, requested, progress, is_chosen)
     if scan.copies:
         command.report.info(
             f"{pluralize(len(scan.copies), 'part')} in files of two formats, checked once: "
             + join_names(scan.copies)
         )
-    if limits.name == MEASURED:
+    if profile.name == MEASURED:
         command.report.warn(
             "the meshes match no known profile; they are checked against their own dimensions. "
             "Choose a profile with -p"
         )
-    return scan, limits
+    return scan, profile
 
 
 def _finish(
@@ -184,11 +184,11 @@ class Check(WithForce, WithBudget, WithProfiles, WithOutput):
             message = "exists already; choose another name, or overwrite it with --force"
             raise InputError.of(escape(str(write_profile)), message)
         with all_cores():
-            scan, limits = _load_scan(self, files)
-            if limits.name == MEASURED or write_profile is not None:
+            scan, profile = _load_scan(self, files)
+            if profile.name == MEASURED or write_profile is not None:
                 self._print_measured(scan)
             with report.progress() as progress:
-                result = check_parts(scan, limits, self.budget_s, progress, error)
+                result = check_parts(scan, profile, self.budget_s, progress, error)
         print_check(result, report)
         return _finish(self, result, not files, check_contents(result))
 
@@ -285,9 +285,9 @@ class Verify(WithForce, WithBudget, Printing):
 
         report = self.report
         with all_cores():
-            scan, limits = _load_scan(self, self.sources)
+            scan, profile = _load_scan(self, self.sources)
             with report.progress() as progress:
-                result = verify_parts(scan, limits, self.budget_s, progress)
+                result = verify_parts(scan, profile, self.budget_s, progress)
         print_verify(result, report)
         return _finish(self, result, not self.sources, verify_contents(result))
 

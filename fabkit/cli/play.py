@@ -141,15 +141,14 @@ class Page(WithForce, WithBudget, WithSettings):
         self.set = names[0]
         selection = Selection(tuple(self.challenges), tuple(self.only), self.budget_s)
         report, puzzle, effective = self.report, self.puzzle, self.profile
-        own = default_folder(puzzle.name)
+        set_folder = default_folder(puzzle.name)
         if self.output is None:
             folder = default_folder(f"{puzzle.name}/{making.PAGE}")
         else:
             folder = making.page_folder(self.output)
         with all_cores(), report.progress() as progress:
-            made = making.make_page(
-                self.artifacts, folder, selection, self.language or "", own, self.force, progress
-            )
+            options = selection, self.language or "", set_folder, self.force, progress
+            made = making.make_page(self.artifacts, folder, *options)
         index = made.files[making.INDEX]
         _print_files(report, made, pluralize(len(index.challenges), "challenge"))
         report.warn(*index.notes)

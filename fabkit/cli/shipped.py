@@ -129,9 +129,9 @@ class Dump(WithSettings):
     )
 
     def run(self) -> None:
-        own = [] if self.name is None else [self.name]
+        layers = [] if self.name is None else [self.name]
         set_values = load_set(self.set).profile_values if self.set else {}
-        effective = load_profile([*own, *self.profiles], self.settings, set_values)
+        effective = load_profile([*layers, *self.profiles], self.settings, set_values)
         parent = self.called.parent
         as_json = self.json or bool(parent and parent.params["json"])
         Report(as_json).document(**_values(vars(effective)))
@@ -143,8 +143,8 @@ def _values(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a profile or layer, by attributes of `Profile`, for JSON: by keys as in the TOML
     file, lengths in mm, angles in degrees."""
     keys = {setting.attribute: setting.key for setting in SETTINGS}
-    stated = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
-    return {"name": values["name"], "title": values["title"], **stated}
+    by_key = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
+    return {"name": values["name"], "title": values["title"], **by_key}
 
 
 class Schema(Command):

@@ -101,8 +101,8 @@ class Snowflakes(WithOutput, OfSet):
 
         pieces, parities = _pieces(puzzle, self.piece_ids), tuple(self.parity or PARITIES)
         flips = puzzle.flips if self.flips is None else self.flips
-        limits = self.max_half_width, self.count_s, self.budget_s
-        query = SnowflakeQuery(puzzle, pieces, parities, flips, not self.wandering, *limits)
+        bounds = self.max_half_width, self.count_s, self.budget_s
+        query = SnowflakeQuery(puzzle, pieces, parities, flips, not self.wandering, *bounds)
         # One folder for each query.
         identity = json_text(query.fingerprint, indent=None)
         run = self.resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"

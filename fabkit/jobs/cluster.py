@@ -76,8 +76,8 @@ class ClusterPool(Pool):
     def _connect(self) -> Any:
         address = quote(self._address)
         try:
-            with ThreadPoolExecutor(1) as own:  # a notebook's thread already runs an event loop
-                own.submit(lambda: asyncio.run(self._probe())).result()
+            with ThreadPoolExecutor(1) as executor:  # a notebook's thread runs a loop already
+                executor.submit(lambda: asyncio.run(self._probe())).result()
             return self._dask.Client(
                 self._address, timeout=_CONNECT_S, set_as_default=False, name="fabkit"
             )
