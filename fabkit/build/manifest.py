@@ -97,10 +97,8 @@ class Manifest(BaseModel):
 
     def text(self) -> str:
         """The file."""
-        files = {
-            name: entry.model_dump(exclude_defaults=True)
-            for name, entry in sorted(self.files.items())
-        }
+        entries = sorted(self.files.items())
+        files = {name: entry.model_dump(exclude_defaults=True) for name, entry in entries}
         return json_text({**self.model_dump(exclude={"files"}), "files": files})
 
     def digest_of(self, folder: str) -> str:

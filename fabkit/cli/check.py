@@ -233,10 +233,8 @@ def print_check(result: CheckReport, report: Report) -> None:
         report.info(*odds_sentences(result.tolerance))
     report.info(*result.magnets.sentences if result.magnets else ())
     rules = sum(len(part.findings) for part in result.all_parts)
-    gaps = [
-        assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None
-    ]
-    smallest = f", smallest gap {min(gaps):.3f} mm" if gaps else ""
+    gaps_mm = [fit.min_gap_mm for fit in result.assemblies if fit.min_gap_mm is not None]
+    smallest = f", smallest gap {min(gaps_mm):.3f} mm" if gaps_mm else ""
     together = f"{pluralize(len(result.assemblies), 'challenge')} assembled{smallest}"
     checked = f"{pluralize(len(result.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "All checks passed" if result.ok else "FAILED"

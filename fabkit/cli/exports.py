@@ -95,9 +95,7 @@ class ExportSvg(_Export):
 
 def _magnet_counts(notes: Iterable[dict[str, Any]]) -> list[int]:
     """Return the number of magnets of each printed piece, copies among them, from the notes on it."""
-    return [
-        len(of_piece["magnets_mm"]) for of_piece in notes for _ in range(of_piece.get("copies", 1))
-    ]
+    return [len(note["magnets_mm"]) for note in notes for _ in range(note.get("copies", 1))]
 
 
 def print_export(done: BuildResult, kind: str, command: Command) -> None:

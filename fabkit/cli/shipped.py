@@ -101,9 +101,8 @@ class Profiles(Command):
                 for profile in presets
             ],
         )
-        layers = {
-            group: [read_layer(name) for name in names] for group, names in layer_groups().items()
-        }
+        groups = layer_groups().items()
+        layers = {group: [read_layer(name) for name in names] for group, names in groups}
         for group, group_layers in layers.items():
             report.info("")
             rows = [[layer["name"], layer["title"]] for layer in group_layers]

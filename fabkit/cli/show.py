@@ -159,11 +159,9 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
 
     def _print_challenge(self, entry: Entry, title: str) -> None:
         """Print a table of a challenge's properties."""
-        count = (
-            known_count(entry.result.count, entry.result.count_complete)
-            if entry.result.count
-            else "unknown"
-        )
+        count = "unknown"
+        if entry.result.count:
+            count = known_count(entry.result.count, entry.result.count_complete)
         score = "" if entry.score is None else f"{entry.score:.1f}"
         row = {
             "challenge": entry.challenge.id,

@@ -140,8 +140,7 @@ class Snowflakes(WithOutput, OfSet):
         report.detail(*(f"{kind['parity']}: {kind['argument']}" for kind in catalog["complete"]))
         sheet = snowflake_sheet(query.puzzle, read_list(catalog, query.puzzle, LIST))
         names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
-        listed = len(catalog["challenges"])
-        unknown = len(catalog["unknown"])
+        listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
         report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
         if self.proof is not None:
             proofs = (file for result in results for file in proof_files(query, result))

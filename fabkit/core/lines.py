@@ -141,7 +141,7 @@ def _line(text: str, starts: dict[tuple[str | int, ...], int], value: Any, key: 
 def _paths(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
     """Yield the path of each header, key and item of a list in valid TOML, and where it begins."""
     for statement in statements(text):
-        table = tuple(step for pair in statement.table for step in pair if step is not None)
+        table = (step for pair in statement.table for step in pair if step is not None)
         path = (*table, *statement.names)
         yield path, statement.tokens[0].start()
         depth = index = 0

@@ -123,9 +123,8 @@ class ClusterPool(Pool):
         )
 
     def _explain(self, error: BaseException, place: str) -> str:
-        messages = [
-            truncate(escape(f"{type(e).__name__}: {e}")) for e in (error, error.__cause__) if e
-        ]
+        errors = filter(None, (error, error.__cause__))
+        messages = [truncate(escape(f"{type(e).__name__}: {e}")) for e in errors]
         if messages[0].startswith("KilledWorker"):
             # Dask blames every task that was queued on a killed worker, and reports one.
             return (

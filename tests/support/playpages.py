@@ -120,9 +120,8 @@ class Player:
     def __init__(self, page: Page, puzzle: PuzzleSet, entry: Entry) -> None:
         self.page, self.puzzle, self.entry = page, puzzle, entry
         self.solution = dict(entry.solution or {})
-        self.free = [
-            one for one in self.solution if one not in {g.piece for g in entry.challenge.given}
-        ]
+        given_ids = {given.piece for given in entry.challenge.given}
+        self.free = [piece for piece in self.solution if piece not in given_ids]
 
     # --- what is seen -------------------------------------------------------------------------
 

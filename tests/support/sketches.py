@@ -339,9 +339,8 @@ _MIRRORED = squares("b", (0, 1), (1, 1), (2, 1), (2, 0))
 _SHORT, _LONG, _BLOCK = (board("square", *size) for size in ((1, 2), (1, 4), (2, 2)))
 _QUARTERS = quarters("a", 0, 1), quarters("b", 0, 1), quarters("c", 0, 1, 2), quarters("d", 0)
 _ACROSS = quarters("a", 0, 1, 7), quarters("b", 0, 1, 7), quarters("c", 0, 1)
-_BARS = [
-    hexagons(name, (0, 0), end) for name, end in zip("abc", ((0, 1), (1, 0), (0, 1)), strict=True)
-]
+_ENDS = {"a": (0, 1), "b": (1, 0), "c": (0, 1)}
+_BARS = [hexagons(name, (0, 0), end) for name, end in _ENDS.items()]
 _BENT_BARS = [hexagons(name, (0, 0), (0, 1), (1, 1)) for name in "abc"]
 SKETCHES = {
     "copies": on(2, 4, *_DOMINOES),
