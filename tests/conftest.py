@@ -205,6 +205,12 @@ def _build_quickly() -> Iterator[None]:
 
 
 @pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the test stands."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The file of a set of two pieces, in a folder of its own where the test stands.
 

@@ -127,9 +127,8 @@ class Artifacts:
         from fabkit.drawing.laser import draft_cut_pieces
 
         flat = [printable for printable in self.printables if isinstance(printable, Piece)]
-        return {
-            drawing.piece: drawing for drawing in draft_cut_pieces(self.puzzle, flat, self.profile)
-        }
+        drawings = draft_cut_pieces(self.puzzle, flat, self.profile)
+        return {drawing.piece: drawing for drawing in drawings}
 
     @cached_property
     def sheets(self) -> list[CutSheet]:

@@ -90,8 +90,7 @@ def make_booklet(
     check_edition(options.edition, options.fold)
     choose_paper([], options.paper, options.fold)
     gather_entries = gather_entries or begin_gathering(puzzle, options.selection, folder)
-    all_entries = gather_entries(progress)
-    entries, notes = select_solved(puzzle, all_entries, options.selection)
+    entries, notes = select_solved(puzzle, gather_entries(progress), options.selection)
     cover = None
     if options.picture:
         progress(0.0, "drawing the cover")
@@ -99,10 +98,9 @@ def make_booklet(
     progress(0.0, "laying out the pages")
     flat = [piece for piece in puzzle.pieces if not piece.body]
     drawings = artifacts.pictured(flat).drawings.values()
-    drafts = [drawing for drawing in drawings if isinstance(drawing, FlatDrawing)]
     made = render_booklet(
         puzzle, entries, profile, options.language, options.paper, cover, options.edition,
-        options.fold, drafts,
+        options.fold, [drawing for drawing in drawings if isinstance(drawing, FlatDrawing)],
     )  # fmt: skip
     return replace(made, notes=(*notes, *made.notes))
 
@@ -132,8 +130,7 @@ class BookletFile:
         puzzle = self.artifacts.puzzle
         manifest = read_manifest(self.folder, puzzle.name, self.force)
         if not self._target(lambda _: None).is_current(manifest, self.folder):
-            selection = self.options.selection
-            self._gather_entries = begin_gathering(puzzle, selection, self.folder)
+            self._gather_entries = begin_gathering(puzzle, self.options.selection, self.folder)
 
     def update(self, progress: Progress = no_progress) -> Booklet | None:
         """Bring it up to date.
@@ -151,8 +148,7 @@ class BookletFile:
             )
             output_path(self.options.file_name).write_bytes(made[0].pdf)
 
-        owner = self.artifacts.puzzle.name
-        build(self.folder, owner, [self._target(write)], self.force)
+        build(self.folder, self.artifacts.puzzle.name, [self._target(write)], self.force)
         return made[0] if made else None
 
     def _target(self, make: Callable[[OutputPath], object]) -> Target:

@@ -38,15 +38,13 @@ def starting_positions(puzzle: PuzzleSet, file: Path | None, folder: Path) -> li
     if file is not None:
         entries = read_challenges(file, puzzle)
         return [entry for entry in entries if entry.kind == "start"] or entries
-    stated = stated_and_generated(puzzle, folder)
-    starts = [entry for entry in stated if entry.kind == "start"]
+    starts = [entry for entry in stated_and_generated(puzzle, folder) if entry.kind == "start"]
     starts = starts or shipped_entries(puzzle, "start")
     if not starts:
         # On an optional board not all pieces need to have room.
         generate = f"generate some with `fabkit challenges {set_argument(puzzle)}`, or "
         generate = generate if default_board(puzzle.boards) else ""
-        message = f"has no starting positions; {generate}name a challenge"
-        raise InputError.of(puzzle.name, message)
+        raise InputError.of(puzzle.name, f"has no starting positions; {generate}name a challenge")
     return starts
 
 
@@ -79,8 +77,7 @@ def cards_for(
     cards = []
     for number, entry in enumerate(entries[:count], start=1):
         challenge = one_lattice(entry, source, "its result")
-        board = _board(puzzle, challenge)
-        cards.append(Card(challenge, board, number, entry.level, entry.score))
+        cards.append(Card(challenge, _board(puzzle, challenge), number, entry.level, entry.score))
     return cards
 
 
@@ -120,8 +117,7 @@ def write_cards(
         for done, drawing in enumerate(drawings):
             name = f"cards/{drawing.piece}.stl"
             counted(progress, done, len(drawings), name)
-            path = output_path(name)
-            write_stl(build_solid(drawing), path)
+            write_stl(build_solid(drawing), output_path(name))
 
     built = build(folder, puzzle.name, [Target(("cards/",), "", write)], force)
     return list(built.files), [*warnings, *built.warnings]

@@ -200,7 +200,6 @@ def _cut(artifacts: Artifacts, printables: Sequence[Printable], name: str) -> di
 
 def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, Any]:
     """The notes on pieces in the manifest."""
-    drawings = [artifacts.drawings[printable.id] for printable in printables]
     return {
         drawing.piece: {
             "magnets_mm": [list(recess.centre_mm) for recess in drawing.recesses],
@@ -209,7 +208,7 @@ def _notes(artifacts: Artifacts, printables: Sequence[Printable]) -> dict[str, A
             "cap_height_mm": drawing.label.cap_height_mm if drawing.label else None,
             "copies": drawing.copies,
         }
-        for drawing in drawings
+        for drawing in (artifacts.drawings[printable.id] for printable in printables)
     }
 
 
@@ -303,11 +302,11 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
             for printable in artifacts.printables
             if isinstance(printable, Piece) or not how.cut
         ]
-        wanted = [(how.each.format(printable.id), [printable]) for printable in of_kind if how.each]
+        files = [(how.each.format(printable.id), [printable]) for printable in of_kind if how.each]
         # Plates are those of the pieces that were asked for.
         if (is_all or not how.each) and how.whole and of_kind:
-            wanted.append((how.whole.format(puzzle.name), of_kind))
-        if kind not in kinds or not wanted:
+            files.append((how.whole.format(puzzle.name), of_kind))
+        if kind not in kinds or not files:
             continue
         profiles = [profile_digest(profile, (*how.reads, *more)) for more in ((), _OF_BOARDS)]
         # The filaments, and their order, depend on all parts of the set.
@@ -315,15 +314,15 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         metadata = metadata if how.has_metadata else ()
         head = [kind, puzzle.name, puzzle.lattice.name, *metadata]
         head.append(generator_digest(how.packages, how.libraries))
-        for name, inside in wanted:
-            boards = not all(isinstance(printable, Piece) for printable in inside)
+        for name, parts in files:
+            boards = not all(isinstance(printable, Piece) for printable in parts)
             title = [puzzle.title] if boards else []  # the title is engraved
             drawings = json.dumps(
-                [_drawing(puzzle, printable, profile, how.has_metadata) for printable in inside]
+                [_drawing(puzzle, printable, profile, how.has_metadata) for printable in parts]
             )
             recipe = digest(*head, profiles[boards], *title, name, drawings)
-            file = _File(how, artifacts, inside, name)
-            meshes = () if kind == "stl" or how.cut else (part.id for part in inside)
+            file = _File(how, artifacts, parts, name)
+            meshes = () if kind == "stl" or how.cut else (part.id for part in parts)
             needs = frozenset(KINDS["stl"].each.format(part_id) for part_id in meshes)
             make = Target((name,), recipe, file.make, file.prepare, file.begin, needs, kind)
             targets.append(make)
@@ -396,8 +395,8 @@ def _drawing(
     if isinstance(printable, Accessory):
         board = printable.board
         labels = [[label.text, sorted(label.cells)] for label in board.labels]
-        rooms = bed_rooms_mm(profile) if printable.part else []
-        return [printable.id, printable.kind, sorted(board.cells), labels, colour, *rooms]
+        bed_mm = bed_rooms_mm(profile) if printable.part else []
+        return [printable.id, printable.kind, sorted(board.cells), labels, colour, *bed_mm]
     balls = [printable.body.balls, printable.body.bonds] if printable.body else []
     tones = [printable.tone, sorted(printable.tones)] if has_metadata and printable.tones else []
     looks = sorted(puzzle.marks.items()) if printable.marks or printable.back else []

@@ -97,10 +97,8 @@ class Manifest(BaseModel):
 
     def text(self) -> str:
         """The file."""
-        files = {
-            name: entry.model_dump(exclude_defaults=True)
-            for name, entry in sorted(self.files.items())
-        }
+        entries = sorted(self.files.items())
+        files = {name: entry.model_dump(exclude_defaults=True) for name, entry in entries}
         return json_text({**self.model_dump(exclude={"files"}), "files": files})
 
     def digest_of(self, folder: str) -> str:
@@ -195,10 +193,7 @@ def _version(library: str) -> str:
 
 
 def report_recipe(
-    puzzle: PuzzleSet | None,
-    profile: Profile,
-    *more: str,
-    exclude_keys: tuple[str, ...] = (),
+    puzzle: PuzzleSet | None, profile: Profile, *more: str, exclude_keys: tuple[str, ...] = ()
 ) -> str:
     """The recipe of a report: a hash of its inputs besides the files it covers.
 

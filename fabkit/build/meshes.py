@@ -27,7 +27,7 @@ def load_scan(
     puzzle: PuzzleSet,
     requested: Profile,
     progress: Progress,
-    known: bool = False,
+    is_chosen: bool = False,
 ) -> tuple[ScannedSet, Profile]:
     """Read meshes, and identify the profile they were made with.
 
@@ -37,7 +37,7 @@ def load_scan(
     Args:
         requested: the profile of the command.
         progress: called before each file.
-        known: whether `requested` is the right profile.
+        is_chosen: whether `requested` is the right profile.
 
     Returns:
         The parts, and the profile. If none of these matches, it is measured on the pieces and
@@ -47,7 +47,7 @@ def load_scan(
     for done, path in enumerate(files):
         counted(progress, done, len(files), f"reading {escape(path.name)}")
         meshes += read_meshes(path)
-    if known:
+    if is_chosen:
         scanner = Scanner(meshes, puzzle, progress, [requested])
         return scanner.scan(requested.unit_mm), requested
     values = puzzle.profile_values
@@ -67,19 +67,18 @@ def load_scan(
     return scan, matched or scan.measured_profile(requested)
 
 
-def _nearby_profiles(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
+def _nearby_profiles(files: Sequence[Path], candidates: Sequence[Profile]) -> list[Profile]:
     """The profile in the output folder of the files, preceded by a known one if they are equal.
 
     It has no name.
     """
-    folders = dict.fromkeys(up for path in files for up in path.absolute().parents[:2])
-    for folder in folders:
+    for folder in dict.fromkeys(up for path in files for up in path.absolute().parents[:2]):
         with suppress(InputError):
             beside = load_profile([str(folder / PROFILE)])
             name, title = beside.name, beside.title
             same = [
                 candidate
-                for candidate in known
+                for candidate in candidates
                 if replace(candidate, name=name, title=title) == beside
             ]
             return [*same, beside]
@@ -104,7 +103,7 @@ def check_and_verify(
 
     def write(output_path: OutputPath) -> None:
         stl = [folder / name for name in files if name.startswith("stl/")]
-        scan, _ = load_scan(stl, puzzle, profile, progress, known=True)
+        scan, _ = load_scan(stl, puzzle, profile, progress, is_chosen=True)
         verified = verify(scan, profile, budget_s, progress)
         # Solved and assembled once for both.
         checked = check(
@@ -113,12 +112,8 @@ def check_and_verify(
         reports.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), output_path)
 
-    recipe = report_recipe(
-        puzzle,
-        profile,
-        f"{budget_s}",
-        exclude_keys=("price.", "laser.", "filament.", "magnet.pack"),
-    )
+    unrelated_keys = "price.", "laser.", "filament.", "magnet.pack"
+    recipe = report_recipe(puzzle, profile, f"{budget_s}", exclude_keys=unrelated_keys)
     target = Target(("check.json", "check.html", "verify.json"), recipe, write, about="stl")
     build(folder, puzzle.name, [target], force)
     return reports[0] if reports else None

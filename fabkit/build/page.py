@@ -70,7 +70,7 @@ class _PageBuilder:
     lists_in: Path | None
     shared: str
     progress: Progress
-    room: Path
+    work_folder: Path
 
     def __post_init__(self) -> None:
         self.puzzle, self.profile = self.prints.puzzle, self.prints.profile
@@ -89,7 +89,7 @@ class _PageBuilder:
         for done, printable in enumerate(self.prints.printables):
             if printable.id not in self.prints.stl:
                 counted(self.progress, done, len(self.prints.printables), f"{printable.id}.stl")
-                self.prints.write_stl(printable, self.room / f"{printable.id}.stl")
+                self.prints.write_stl(printable, self.work_folder / f"{printable.id}.stl")
         return self.prints.stl
 
     def targets(self) -> list[Target]:
@@ -114,14 +114,9 @@ class _PageBuilder:
 
     def _files(self) -> list[Target]:
         """The files to print: everything on its plates, and the STL files in one archive."""
-        planned = targets_for(self.prints, ["stl", "3mf"])
+        planned, write = targets_for(self.prints, ["stl", "3mf"]), self._write_plates
         targets = [
-            replace(
-                target,
-                names=(f"{FILES}/{name}",),
-                make=partial(self._write_plates, target),
-                kind="",
-            )
+            replace(target, names=(f"{FILES}/{name}",), make=partial(write, target), kind="")
             for target in planned
             for name in target.names
             if "/" not in name
@@ -212,11 +207,11 @@ def make_page(
         ExternalError: when a folder is in use or cannot be written, or a library fails.
     """
     load_messages("page", language or LANGUAGES[0])  # refuse unknown values before the work
-    with temporary_folder() as room:
+    with temporary_folder() as work_folder:
         if force:
             artifacts.stl.clear()
         maker = _PageBuilder(
-            artifacts, folder, selection, language, lists_in, shared, progress, room
+            artifacts, folder, selection, language, lists_in, shared, progress, work_folder
         )
         inputs = input_digests(artifacts.puzzle, artifacts.profile)
         return build(folder, artifacts.puzzle.name, maker.targets(), force, progress, inputs)

@@ -57,33 +57,22 @@ def make_site(
     code_digests = static_digest(), generator_digest(("output",), ("fonttools", "jinja2"))
     # Refuse to overwrite foreign files before the work.
     write = partial(write_contents, shared_files())
-    together = Target(SHARED, digest(*code_digests), write)
-    site = build(folder, _OWNER, [together], force)
+    site = build(folder, _OWNER, [Target(SHARED, digest(*code_digests), write)], force)
     pages = {}
     for done, (puzzle, profile) in enumerate(puzzles):
 
         def on_progress(share: float, what: str, done: int = done, name: str = puzzle.name) -> None:
             progress((done + share) / len(puzzles), f"{name}: {what}" if what else name)
 
-        own = Path("output") / puzzle.name
+        set_folder, page = Path("output") / puzzle.name, folder / puzzle.name
+        artifacts = artifacts_in(set_folder, puzzle, profile)
         selection = Selection(budget_s=budget_s)
         pages[puzzle.name] = make_page(
-            artifacts_in(own, puzzle, profile),
-            folder / puzzle.name,
-            selection,
-            language,
-            own,
-            force,
-            on_progress,
-            "../",
+            artifacts, page, selection, language, set_folder, force, on_progress, "../"
         )
     cards = [
         SetCard(
-            name,
-            name,
-            puzzle.title,
-            len(pages[name].files[INDEX].challenges),
-            len(puzzle.pieces),
+            name, name, puzzle.title, len(pages[name].files[INDEX].challenges), len(puzzle.pieces)
         )
         for name, (puzzle, _) in zip(names, puzzles, strict=True)
     ]

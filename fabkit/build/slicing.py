@@ -103,9 +103,9 @@ def slice_set(
             gcode = f"gcode/plate-{plate['number']}.gcode"
             expected = _expected(plate, puzzle, drawings, profile)
             model, target = folder / plate["file"], output_path(gcode)
-            with temporary_folder() as own:
+            with temporary_folder() as work_folder:
                 if profile.slicer != PRUSASLICER:
-                    model = own / model.name
+                    model = work_folder / model.name
                     model.write_bytes(plate_for_prusaslicer(artifacts, plate))
                 verdict = slice_plate(
                     slicer, model, target, profile, expected, limit_s, config, follow
@@ -128,12 +128,8 @@ def _expected(
 ) -> ExpectedPrint:
     names = tuple(piece["piece"] for piece in plate["pieces"])
     drafted = [drawings[name] for name in names]
-    return ExpectedPrint(
-        objects=names,
-        pause_height_mm=plate["pause_height_mm"],
-        extruders=extruder_count(puzzle, drafted, profile),
-        features=features_of(drafted),
-    )
+    extruders = extruder_count(puzzle, drafted, profile)
+    return ExpectedPrint(names, plate["pause_height_mm"], extruders, features_of(drafted))
 
 
 def _document(
@@ -185,10 +181,10 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
     sliced = None
     if report and report["printable"]:
         grams = tuple(report["extruder_grams"]) if report["extruder_grams"] else None
-        own = report["config"]
-        name = f"{report['slicer']} with {own['file'] if own else 'generic settings'}"
+        config = report["config"]
+        name = f"{report['slicer']} with {config['file'] if config else 'generic settings'}"
         sliced = SliceTotals(name, report["seconds"], grams, len(report["plates"]))
-        profile = replace(profile, **own["filament"] if own else {})
+        profile = replace(profile, **config["filament"] if config else {})
     by_id = artifacts.drawings
     drawings = list(by_id.values())
     with library_failures(lambda: "the bill of materials"):
@@ -203,10 +199,7 @@ def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
 
 
 def _second_colours(
-    puzzle: PuzzleSet,
-    made: Sequence[Printable],
-    drawings: Sequence[PartDrawing],
-    profile: Profile,
+    puzzle: PuzzleSet, made: Sequence[Printable], drawings: Sequence[PartDrawing], profile: Profile
 ) -> dict[str, tuple[str, float]]:
     """The second colour of each piece that has one, and its volume in mm3."""
     if profile.tones == "plain":

@@ -12,13 +12,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-from fabkit.build.manifest import (
-    MANIFEST,
-    Manifest,
-    ManifestEntry,
-    pieces_in,
-    read_manifest,
-)
+from fabkit.build.manifest import MANIFEST, Manifest, ManifestEntry, pieces_in, read_manifest
 from fabkit.core.errors import ExternalError, InputError, escape, library_failures
 from fabkit.core.formats import json_text
 from fabkit.core.hashes import sha256
@@ -195,8 +189,7 @@ def build(
             }
         )
         order.prepare()
-        doing = f"cannot write in {escape(str(folder))}"
-        with ExitStack() as held, external_errors(doing):
+        with ExitStack() as held, external_errors(f"cannot write in {escape(str(folder))}"):
 
             @cache
             def staging() -> Staging:

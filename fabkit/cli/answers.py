@@ -37,8 +37,7 @@ def print_answer(
     if rating is not None:
         options_used = next(iter(answer.solutions), rating.solution)
         layout = None if options_used is None else encoded.decode(options_used)
-        level = level_of(encoded.challenge, rating.score)
-        print_rating(encoded, rating, level, layout, report)
+        print_rating(encoded, rating, level_of(encoded.challenge, rating.score), layout, report)
     unit = "state" if answer.engine == "count" else "node"
     report.detail(
         f"engine {answer.engine}, {pluralize(answer.nodes, unit)}, {answer.seconds:.2f} s"
@@ -90,8 +89,7 @@ def print_starts(encoded: EncodedChallenge, budget: Budget, report: Report) -> i
         report.document(**document, status=UNKNOWN, count=None)
         return 1
     options = encoded.problem.options
-    solved = SOLVED if counts.solutions else IMPOSSIBLE
-    document |= {"status": solved, "count": counts.solutions}
+    document |= {"status": SOLVED if counts.solutions else IMPOSSIBLE, "count": counts.solutions}
     report.info(f"{encoded.challenge.id}: {pluralize(counts.solutions, 'solution')}")
     placed = {
         (options[position].kind, options[position].cells): n

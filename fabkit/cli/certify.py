@@ -35,24 +35,24 @@ class Certify(Command):
         proofs = read(Path(self.file))
         with report.progress("checked") as progress:
             verdict = verify(proofs, self.set_name, progress)
-        stated = proofs.problem if isinstance(proofs, Certificate) else proofs
-        pieces = [piece.id for piece in stated.pieces]
-        turned = "" if stated.flips else "not "
+        problem = proofs.problem if isinstance(proofs, Certificate) else proofs
+        pieces = [piece.id for piece in problem.pieces]
+        turned = "" if problem.flips else "not "
         how = f"{pluralize(verdict.nodes, 'branch node')} replayed"
         fields: dict[str, Any]
         if isinstance(proofs, Certificate):
-            given = len(proofs.problem.given)
+            given_count = len(proofs.problem.given)
             claim = f"{proofs.name} {_claim(proofs)}"
             about = f"it is {proofs.name}"
             how = _SUMS.get(proofs.argument.by, how)
-            more = f"{pluralize(given, 'piece')} given"
+            more = f"{pluralize(given_count, 'piece')} given"
             fields = {
                 "challenge": proofs.challenge,
                 "holds": verdict.holds,
                 "claim": proofs.claim.raw,
                 "pieces": pieces,
-                "given": given,
-                "flips": stated.flips,
+                "given": given_count,
+                "flips": problem.flips,
                 "open": proofs.problem.open,
             }
         else:
@@ -65,7 +65,7 @@ class Certify(Command):
                 "holds": verdict.holds,
                 "parity": proofs.parity,
                 "pieces": pieces,
-                "flips": stated.flips,
+                "flips": problem.flips,
                 "shapes": count,
                 "proved": verdict.shapes,
                 "certificates_sha256": proofs.sha256 if verdict.holds else None,

@@ -58,11 +58,11 @@ def _files(command: Command, paths: Sequence[Path]) -> list[Path]:
     """Return the mesh files of a command, also those in folders; by default the set's own STL files."""
     if not paths:
         stl = command.folder / "stl"
-        if not (own := _meshes_in(stl)):
-            make = f"`fabkit export-stl {escape(command.set)}`"
-            message = f"no STL files found; run {make}, or give mesh files"
-            raise InputError.of(escape(str(stl)), message)
-        return own
+        if meshes := _meshes_in(stl):
+            return meshes
+        make = f"`fabkit export-stl {escape(command.set)}`"
+        message = f"no STL files found; run {make}, or give mesh files"
+        raise InputError.of(escape(str(stl)), message)
     files: dict[Path, None] = {}
     for path in paths:
         inside = _meshes_in(path) or _meshes_in(path / "stl") if path.is_dir() else [path]
@@ -91,22 +91,22 @@ def _load_scan(command: Command, paths: Sequence[Path]) -> tuple[ScannedSet, Pro
     from fabkit.build.meshes import load_scan
     from fabkit.verify.scan import MEASURED
 
-    profile = command.profile
+    requested = command.profile
     files = _files(command, paths)
     with command.report.progress() as progress:
         is_chosen = bool(command.profiles or command.settings)
-        scan, limits = load_scan(files, command.puzzle, profile, progress, is_chosen)
+        scan, profile = load_scan(files, command.puzzle, requested, progress, is_chosen)
     if scan.copies:
         command.report.info(
             f"{pluralize(len(scan.copies), 'part')} in files of two formats, checked once: "
             + join_names(scan.copies)
         )
-    if limits.name == MEASURED:
+    if profile.name == MEASURED:
         command.report.warn(
             "the meshes match no known profile; they are checked against their own dimensions. "
             "Choose a profile with -p"
         )
-    return scan, limits
+    return scan, profile
 
 
 def _finish(
@@ -184,11 +184,11 @@ class Check(WithForce, WithBudget, WithProfiles, WithOutput):
             message = "exists already; choose another name, or overwrite it with --force"
             raise InputError.of(escape(str(write_profile)), message)
         with all_cores():
-            scan, limits = _load_scan(self, files)
-            if limits.name == MEASURED or write_profile is not None:
+            scan, profile = _load_scan(self, files)
+            if profile.name == MEASURED or write_profile is not None:
                 self._print_measured(scan)
             with report.progress() as progress:
-                result = check_parts(scan, limits, self.budget_s, progress, error)
+                result = check_parts(scan, profile, self.budget_s, progress, error)
         print_check(result, report)
         return _finish(self, result, not files, check_contents(result))
 
@@ -233,10 +233,8 @@ def print_check(result: CheckReport, report: Report) -> None:
         report.info(*odds_sentences(result.tolerance))
     report.info(*result.magnets.sentences if result.magnets else ())
     rules = sum(len(part.findings) for part in result.all_parts)
-    gaps = [
-        assembly.min_gap_mm for assembly in result.assemblies if assembly.min_gap_mm is not None
-    ]
-    smallest = f", smallest gap {min(gaps):.3f} mm" if gaps else ""
+    gaps_mm = [fit.min_gap_mm for fit in result.assemblies if fit.min_gap_mm is not None]
+    smallest = f", smallest gap {min(gaps_mm):.3f} mm" if gaps_mm else ""
     together = f"{pluralize(len(result.assemblies), 'challenge')} assembled{smallest}"
     checked = f"{pluralize(len(result.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "All checks passed" if result.ok else "FAILED"
@@ -245,11 +243,9 @@ def print_check(result: CheckReport, report: Report) -> None:
 
 def _print_lines(lines: Sequence[str], report: Report) -> None:
     """Print the first lines on failures."""
-    for line in lines[:_MAX_LINES]:
-        report.info(line)
+    report.info(*lines[:_MAX_LINES])
     if len(lines) > _MAX_LINES:
-        more = f"{len(lines) - _MAX_LINES} more lines; see -v, --json or check.html"
-        report.info(f"… and {more}")
+        report.info(f"… and {len(lines) - _MAX_LINES} more lines; see -v, --json or check.html")
 
 
 def _print_findings(result: CheckReport, report: Report) -> None:
@@ -287,9 +283,9 @@ class Verify(WithForce, WithBudget, Printing):
 
         report = self.report
         with all_cores():
-            scan, limits = _load_scan(self, self.sources)
+            scan, profile = _load_scan(self, self.sources)
             with report.progress() as progress:
-                result = verify_parts(scan, limits, self.budget_s, progress)
+                result = verify_parts(scan, profile, self.budget_s, progress)
         print_verify(result, report)
         return _finish(self, result, not self.sources, verify_contents(result))
 
@@ -306,22 +302,20 @@ def print_verify(result: VerifyReport, report: Report) -> None:
             show = report.detail if finding.ok else report.info
             show(f"{finding.rule}: {finding.message}")
     _print_lines(challenge_problems(result), report)
-    for challenge_result in result.challenges:
-        if challenge_result.ok and challenge_result.challenge.answer != challenge_result.status:
-            report.info(f"{challenge_result.challenge.id}: {challenge_result.message}")
-        else:
-            report.detail(f"{challenge_result.challenge.id}: {challenge_result.message}")
-    for family in result.families:
-        report.info(family.message)
+    for answer in result.challenges:
+        is_news = answer.ok and answer.challenge.answer != answer.status
+        show = report.info if is_news else report.detail
+        show(f"{answer.challenge.id}: {answer.message}")
+    report.info(*(family.message for family in result.families))
     if result.flips is not None:
         report.info(result.flips.message)
-    any_solved = any(challenge_result.status == SOLVED for challenge_result in result.challenges)
+    any_solved = any(answer.status == SOLVED for answer in result.challenges)
     if any_solved and result.minimum_gap_mm is not None and result.minimum_gap_mm > 0:
         report.info(
             f"In every solution, parts are at least {result.minimum_gap_mm:.3f} mm apart: each is within its "
             "own outline"
         )
-    right = sum(challenge_result.ok for challenge_result in result.challenges)
+    right = sum(answer.ok for answer in result.challenges)
     verdict = "Verified" if result.ok else "FAILED"
     parts = pluralize(len(result.scan.parts), "part")
     summary = f"{right} of {pluralize(len(result.challenges), 'challenge')} agree with the catalog"

@@ -1,4 +1,4 @@
-"""`fabkit coupon` and `fabkit calibrate`: a test print to measure, and what follows for the profile."""
+"""`fabkit coupon` and `fabkit calibrate`: a test print to measure, and a profile made from it."""
 
 from __future__ import annotations
 
@@ -106,11 +106,10 @@ class Calibrate(WithSettings):
         if not self.force:
             refuse_calibrated(path, path.with_suffix(".svg"), *(() if self.measured else (kept,)))
         places = coupon_places(intended, self.laser)
-        readings = (
-            read_measurements(self.measured, places)
-            if self.measured
-            else _prompt(places, kept, report)
-        )
+        if self.measured:
+            readings = read_measurements(self.measured, places)
+        else:
+            readings = _prompt(places, kept, report)
         machine = fit_machine(readings)
         profile, notes = calibrate_profile(intended, machine, path.stem)
         chart = write_calibration(profile, machine, path, notes)

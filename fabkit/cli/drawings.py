@@ -65,6 +65,5 @@ def drawing_file(path: Path | None, theme: str | None, width_px: int | None) -> 
     if path is None:
         refuse({"--theme": theme}, "requires a drawing; add -o FILE.svg, or omit it")
     if path is None or path.suffix.lower() != ".png":
-        message = "requires a PNG file; add -o FILE.png, or omit it"
-        refuse({"--width": width_px}, message)
+        refuse({"--width": width_px}, "requires a PNG file; add -o FILE.png, or omit it")
     return None if path is None else DrawingFile(path, theme or AUTO, width_px)

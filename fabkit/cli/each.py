@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -90,40 +91,31 @@ def solve_each(
 def _family(puzzle: PuzzleSet, name: str | None) -> str:
     """Return the id of a family; empty for the challenges of the set."""
     ids = [family.id for family in puzzle.families]
-    if name is None:
-        return ""
-    if name not in ids:
-        if not ids:
-            raise InputError.of(
-                puzzle.name, "has no families; omit the name to solve its challenges"
-            )
-        raise InputError.of(puzzle.name, no_such("family", name, ids))
-    return name
+    if name is None or name in ids:
+        return name or ""
+    message = "has no families; omit the name to solve its challenges"
+    raise InputError.of(puzzle.name, no_such("family", name, ids) if ids else message)
 
 
 def _summary(rows: Sequence[Sequence[Any]], question: str) -> dict[str, Any]:
     """Return the numbers of challenges by status, those without a solution, and the extremes."""
-    statuses = [status for _, status, _, _ in rows]
     summary: dict[str, Any] = {
-        "solved": statuses.count("solved"),
+        "solved": sum(status == "solved" for _, status, _, _ in rows),
         "impossible": [name for name, status, _, _ in rows if status == "impossible"],
         "unknown": [name for name, status, _, _ in rows if status == "unknown"],
     }
-    counts = [(count, name) for name, _, count, _ in rows if count is not None]
+    counts = [[name, count] for name, _, count, _ in rows if count is not None]
     if question == "count" and counts:
-        fewest = min(count for count, _ in counts)
-        highest = max(count for count, _ in counts)
-        summary["fewest"] = [next(name for count, name in counts if count == fewest), fewest]
-        summary["most"] = [next(name for count, name in counts if count == highest), highest]
-        summary["total"] = sum(count for count, _ in counts)
+        summary["fewest"] = min(counts, key=itemgetter(1))
+        summary["most"] = max(counts, key=itemgetter(1))
+        summary["total"] = sum(count for _, count in counts)
     if question == "unique":
         summary["unique"] = sum(unique is True for *_, unique in rows)
     return summary
 
 
 def _summary_text(name: str, summary: dict[str, Any]) -> str:
-    impossible = summary["impossible"]
-    unknown = summary["unknown"]
+    impossible, unknown = summary["impossible"], summary["unknown"]
     all_of_them = summary["solved"] + len(impossible) + len(unknown)
     text = f"{name}: {summary['solved']:,} of {pluralize(all_of_them, 'challenge')} solved"
     if "unique" in summary:

@@ -95,9 +95,7 @@ class ExportSvg(_Export):
 
 def _magnet_counts(notes: Iterable[dict[str, Any]]) -> list[int]:
     """Return the number of magnets of each printed piece, copies among them, from the notes on it."""
-    return [
-        len(of_piece["magnets_mm"]) for of_piece in notes for _ in range(of_piece.get("copies", 1))
-    ]
+    return [len(note["magnets_mm"]) for note in notes for _ in range(note.get("copies", 1))]
 
 
 def print_export(done: BuildResult, kind: str, command: Command) -> None:
@@ -121,9 +119,8 @@ def print_export(done: BuildResult, kind: str, command: Command) -> None:
         pieces = pluralize(sum(map(bool, counts)), "piece")
         report.info(f"{pluralize(magnets, 'magnet')} {size} in {pieces}, {profile.fit} fit")
     if turned := face_down(command.puzzle, profile, done):
-        pieces = pluralize(len(turned), "piece")
         report.info(
-            f"{pieces} to print face down: turn STL and STEP files over in the slicer; 3MF files and "
+            f"{pluralize(len(turned), 'piece')} to print face down: turn STL and STEP files over in the slicer; 3MF files and "
             "plates are face down already"
         )
     for height_mm in pause_heights_mm(done):
@@ -160,9 +157,8 @@ class Plate(WithForce, WithPieces, Printing):
                 [of_plate["file"], len(of_plate["pieces"]), f"{of_plate['used']:.0%}", pause]
             )
         report.table(["plate", "pieces", "of the bed", "pause"], rows)
-        what = "Wrote" if done.written else "Already up to date:"
-        where = f"{'to' if done.written else 'in'} {folder / 'plates'}"
-        report.info(f"{what} {pluralize(len(report_of_plates['plates']), 'plate')} {where}")
+        plates = pluralize(len(rows), "plate")
+        report.wrote(plates, folder / "plates", bool(done.written))
         warnings = warn_of_folder(done, self, ["plates"])
         report_of_plates.pop("schema")
         report.document(

@@ -28,27 +28,18 @@ class Jig(WithForce, WithSettings, WithOutput):
     def run(self) -> None:
         from fabkit.build.jig import write_jigs
 
-        report, limits = self.report, self.profile
+        report, profile = self.report, self.profile
         puzzle = self.puzzle if self.set else None
         folder = self.folder if self.set else self.output or Path("output") / "jig"
         with report.progress() as progress:
-            made, is_new = write_jigs(limits, folder, puzzle, self.force, progress)
-        for jig_made in made["jigs"]:
-            shows = (
-                f"{jig_made['pole']} pole outwards" if jig_made["pole"] else "either pole outwards"
-            )
+            made, is_new = write_jigs(profile, folder, puzzle, self.force, progress)
+        for jig in made["jigs"]:
+            shows = f"{jig['pole'] or 'either'} pole outwards"
             post = "no post, a flat tip"
-            if jig_made["post_mm"]:
-                post = (
-                    f"a post of {jig_made['post_mm']:g} x {format_mm(jig_made['post_height_mm'])}"
-                )
-            report.info(
-                f"{jig_made['name']}: {shows}; {post}, and a collar of {format_mm(jig_made['collar_mm'])}"
-            )
+            if jig["post_mm"]:
+                post = f"a post of {jig['post_mm']:g} x {format_mm(jig['post_height_mm'])}"
+            collar = format_mm(jig["collar_mm"])
+            report.info(f"{jig['name']}: {shows}; {post}, and a collar of {collar}")
         report.info(*made["how"])
-        jigs = pluralize(len(made["jigs"]), "jig")
-        path = folder / "jig"
-        report.info(
-            f"Wrote {jigs} to {path}" if is_new else f"Already up to date: {jigs} in {path}"
-        )
+        report.wrote(pluralize(len(made["jigs"]), "jig"), folder / "jig", is_new)
         report.document(output=str(folder), **made)

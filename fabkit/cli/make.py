@@ -41,10 +41,10 @@ class Make(WithBudget, WithForce, Printing):
         from fabkit.printing.slicer.config import read_config
         from fabkit.printing.slicer.program import find_slicer
 
-        report, puzzle, limits = self.report, self.puzzle, self.profile
+        report, puzzle, profile = self.report, self.puzzle, self.profile
         folder, force = self.folder, self.force
-        own = read_config(self.config, limits) if self.config is not None else None
-        slices = self.slice_too or own or self.slicer is not None
+        config = read_config(self.config, profile) if self.config is not None else None
+        slices = self.slice_too or config or self.slicer is not None
         program = find_slicer(self.slicer) if slices else None
         kinds = kinds_for(puzzle)
         with all_cores():
@@ -58,14 +58,14 @@ class Make(WithBudget, WithForce, Printing):
                 if program is not None:
                     with report.progress() as progress:
                         sliced, is_new = slice_set(
-                            folder, self.artifacts, program, self.limit_s, force, own, progress
+                            folder, self.artifacts, program, self.limit_s, force, config, progress
                         )
                     print_slices(sliced, is_new, report)
                 bom = write_bom(folder, self.artifacts, force)
                 booklet, notes = _booklet(booklet_file, report)
         report.info(*bom.notes)
         # Those on the folder's other files come at the end, when these are up to date.
-        warnings = [*notes, *leftovers(folder, puzzle, limits, kinds)]
+        warnings = [*notes, *leftovers(folder, puzzle, profile, kinds)]
         report.warn(*warnings)
         given = [word for name in self.profiles for word in ("-p", name)]
         given += [word for setting in self.settings for word in ("-s", setting)]
@@ -83,7 +83,7 @@ class Make(WithBudget, WithForce, Printing):
         report.document(
             set=puzzle.name,
             output=str(folder),
-            profile=limits.name,
+            profile=profile.name,
             ok=ok,
             **done.document(),
             check=checked,
@@ -118,8 +118,7 @@ class Make(WithBudget, WithForce, Printing):
         from fabkit.puzzles.entries import Selection
 
         options = BookletOptions(Selection(budget_s=self.budget_s))
-        force = self.force
-        file = BookletFile(self.artifacts, self.folder, options, force, force)
+        file = BookletFile(self.artifacts, self.folder, options, self.force, self.force)
         with suppress(FabkitError, OSError):  # reported when it is the booklet's turn
             file.begin()
         return file
@@ -172,8 +171,7 @@ def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, 
             made = file.update(progress)
     except NothingToShowError as error:
         report.info(f"No booklet: {error}")
-        old = (file.folder / BOOKLET).exists()
-        return None, [f"{BOOKLET} is out of date"] if old else []
+        return None, [f"{BOOKLET} is out of date"] if (file.folder / BOOKLET).exists() else []
     if made is None:
         report.info("Already up to date: booklet")
     return {"file": BOOKLET, "written": made is not None}, list(made.notes) if made else []

@@ -84,12 +84,8 @@ class Booklet(WithForce, WithBudget, WithSettings, OfSet):
         report.info(
             f"Wrote {path}: {pluralize(len(made.challenges), 'challenge')} on {pages} of {name}"
         )
-        if self.fold:
-            report.info(
-                "Print at 100 %, double-sided, flipped on the short edge; fold, and staple the fold"
-            )
-        else:
-            report.info("Print at 100 %")
+        sides = ", double-sided, flipped on the short edge; fold, and staple the fold"
+        report.info(f"Print at 100 %{sides if self.fold else ''}")
         report.warn(*made.notes)
         report.document(
             set=puzzle.name,
@@ -145,21 +141,14 @@ class Page(WithForce, WithBudget, WithSettings):
         self.set = names[0]
         selection = Selection(tuple(self.challenges), tuple(self.only), self.budget_s)
         report, puzzle, effective = self.report, self.puzzle, self.profile
-        own = default_folder(puzzle.name)
+        set_folder = default_folder(puzzle.name)
         if self.output is None:
             folder = default_folder(f"{puzzle.name}/{making.PAGE}")
         else:
             folder = making.page_folder(self.output)
         with all_cores(), report.progress() as progress:
-            made = making.make_page(
-                self.artifacts,
-                folder,
-                selection,
-                self.language or "",
-                own,
-                self.force,
-                progress,
-            )
+            options = selection, self.language or "", set_folder, self.force, progress
+            made = making.make_page(self.artifacts, folder, *options)
         index = made.files[making.INDEX]
         _print_files(report, made, pluralize(len(index.challenges), "challenge"))
         report.warn(*index.notes)
@@ -216,12 +205,8 @@ def _print_files(report: Report, made: BuildResult, shows: str) -> None:
     folder = made.folder
     for name in made.files:
         report.detail(f"{'Wrote' if name in made.written else 'Kept '} {folder / name}")
-    if made.written:
-        report.info(f"Wrote {pluralize(len(made.written), 'file')} to {folder}: {shows}")
-    else:
-        report.info(
-            f"Already up to date: {pluralize(len(made.files), 'file')} in {folder}: {shows}"
-        )
+    files = pluralize(len(made.written or made.files), "file")
+    report.wrote(files, f"{folder}: {shows}", bool(made.written))
     report.info(f"Open {folder / 'index.html'}")
 
 

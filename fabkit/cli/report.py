@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import escape
@@ -38,6 +39,11 @@ class Report:
                 to_stderr(text)
             else:
                 print(escape(text), flush=True)
+
+    def wrote(self, files: str, folder: Path | str, is_new: bool) -> None:
+        """Print where files are, and whether they have been written now."""
+        verb, preposition = ("Wrote", "to") if is_new else ("Already up to date:", "in")
+        self.info(f"{verb} {files} {preposition} {folder}")
 
     def detail(self, *texts: str) -> None:
         """Print lines with ``-v`` only."""
@@ -93,10 +99,9 @@ class Report:
             from rich.progress import Progress as Bar
 
             columns = (BarColumn(), TextColumn("{task.description}"))
-            console = Console(stderr=True)
             with (
                 cleanup_on_signal(_clear_line),
-                Bar(*columns, console=console, transient=True) as bar,
+                Bar(*columns, console=Console(stderr=True), transient=True) as bar,
             ):
                 task = bar.add_task("", total=1.0)
                 yield lambda share, text: bar.update(

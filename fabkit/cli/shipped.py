@@ -16,7 +16,7 @@ from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, no_such, pluralize
 from fabkit.core.units import format_mm
 from fabkit.model.puzzle import MOVES, PuzzleSet
-from fabkit.profiles.profile import SETTINGS, Profile
+from fabkit.profiles.profile import SETTINGS
 from fabkit.profiles.profile_file import (
     dump_profile,
     format_values,
@@ -101,17 +101,16 @@ class Profiles(Command):
                 for profile in presets
             ],
         )
-        layers = {
-            group: [read_layer(name) for name in names] for group, names in layer_groups().items()
-        }
+        groups = layer_groups().items()
+        layers = {group: [read_layer(name) for name in names] for group, names in groups}
         for group, group_layers in layers.items():
             report.info("")
             rows = [[layer["name"], layer["title"]] for layer in group_layers]
             report.table([group, "layered on a profile with a further -p"], rows)
         report.document(
-            profiles=[_values(profile) for profile in presets],
+            profiles=[_values(vars(profile)) for profile in presets],
             layers={
-                group: [_layer_values(layer) for layer in group_layers]
+                group: [_values(layer) for layer in group_layers]
                 for group, group_layers in layers.items()
             },
         )
@@ -129,26 +128,22 @@ class Dump(WithSettings):
     )
 
     def run(self) -> None:
-        own = [] if self.name is None else [self.name]
+        layers = [] if self.name is None else [self.name]
         set_values = load_set(self.set).profile_values if self.set else {}
-        effective = load_profile([*own, *self.profiles], self.settings, set_values)
+        effective = load_profile([*layers, *self.profiles], self.settings, set_values)
         parent = self.called.parent
         as_json = self.json or bool(parent and parent.params["json"])
-        Report(as_json).document(**_values(effective))
+        Report(as_json).document(**_values(vars(effective)))
         if not as_json:
             print(dump_profile(effective), end="")
 
 
-def _values(profile: Profile) -> dict[str, Any]:
-    """A profile for JSON: keys as in the TOML file, lengths in mm, angles in degrees."""
-    return _layer_values(vars(profile))
-
-
-def _layer_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a profile or a layer states, likewise, given by attributes of `Profile`."""
+def _values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a profile or layer, by attributes of `Profile`, for JSON: by keys as in the TOML
+    file, lengths in mm, angles in degrees."""
     keys = {setting.attribute: setting.key for setting in SETTINGS}
-    stated = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
-    return {"name": values["name"], "title": values["title"], **stated}
+    by_key = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
+    return {"name": values["name"], "title": values["title"], **by_key}
 
 
 class Schema(Command):

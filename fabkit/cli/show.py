@@ -118,15 +118,13 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
             target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
         cells = [row | {"area": " / ".join(f"{area:g}" for area in row["area"])} for row in rows]
         report.table(list(rows[0]), [list(row.values()) for row in cells])
-        count = pluralize(len(pieces), "piece")
-        unit = format_mm(profile.unit_mm)
+        count, unit = pluralize(len(pieces), "piece"), format_mm(profile.unit_mm)
         report.info(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
         if note := set_note(puzzle.profile_values, profile):
             report.info(note[0].upper() + note[1:])
         if target is not None:
             report.info(f"Wrote {target.path}")
-        alike = _shared_labels(pieces)
-        if alike:
+        if alike := _shared_labels(pieces):
             report.warn(f"different pieces share a label: {alike}; change them in {puzzle.source}")
         if report.json:  # else the catalog need not be read
             report.document(**describe_set(puzzle) | {"pieces": rows})
@@ -156,17 +154,14 @@ class Show(WithBudget, WithSettings, WithPieces, OfSet):
         report.info(f"{puzzle.title}: {pluralize(len(entries), 'snowflake')}")
         if target is not None:
             report.info(f"Wrote {target.path}")
-        records = catalog_records(puzzle, "snowflake")
-        report.document(set=puzzle.name, challenges=list(records))
+        report.document(set=puzzle.name, challenges=list(catalog_records(puzzle, "snowflake")))
         return 0
 
     def _print_challenge(self, entry: Entry, title: str) -> None:
         """Print a table of a challenge's properties."""
-        count = (
-            known_count(entry.result.count, entry.result.count_complete)
-            if entry.result.count
-            else "unknown"
-        )
+        count = "unknown"
+        if entry.result.count:
+            count = known_count(entry.result.count, entry.result.count_complete)
         score = "" if entry.score is None else f"{entry.score:.1f}"
         row = {
             "challenge": entry.challenge.id,

@@ -59,12 +59,12 @@ class Slice(WithForce, Printing):
         from fabkit.printing.slicer.program import find_slicer
 
         report, folder, force = self.report, self.folder, self.force
-        own = read_config(self.config, self.profile) if self.config is not None else None
+        config = read_config(self.config, self.profile) if self.config is not None else None
         program = find_slicer(self.slicer)
         done = export_of(self, ["plates"])
         with self.resumable(), report.progress() as progress:
             document, is_new = slice_set(
-                folder, self.artifacts, program, self.limit_s, force, own, progress
+                folder, self.artifacts, program, self.limit_s, force, config, progress
             )
         warn_of_folder(done, self, ["plates"])
         print_slices(document, is_new, report)
@@ -93,8 +93,8 @@ def print_slices(document: Mapping[str, Any], is_new: bool, report: Report) -> N
         report.info(*(f"{plate['file']}: {reason}" for reason in plate["reasons"]))
     plates = pluralize(len(document["plates"]), "plate")
     verdict = "Printable" if document["printable"] else "NOT printable"
-    own = document["config"]
-    settings = f"the settings of {own['file']}" if own else "generic settings"
+    config = document["config"]
+    settings = f"the settings of {config['file']}" if config else "generic settings"
     time = format_duration(document["seconds"])
     report.info(f"{verdict}: {plates}, {time}, sliced by {document['slicer']} with {settings}")
     report.info(*document["notes"])
@@ -131,8 +131,7 @@ def print_bom(bom: Bom, report: Report) -> None:
     for line in bom.filament:
         name = f"{profile.filament} {line.name} for {' '.join(line.pieces)}"
         rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
-    total = f"{bom.cost:.2f}"
-    rows.append(["total", f"{bom.grams:.1f} g", "", total])
+    rows.append(["total", f"{bom.grams:.1f} g", "", f"{bom.cost:.2f}"])
     report.table([pluralize(len(bom.pieces), "piece"), "count", "length", profile.currency], rows)
     report.info(*filter(None, (bom.packs_text, bom.spools_text)))
     for piece in bom.pieces if profile.polarity == "alternating" else ():

@@ -101,8 +101,8 @@ class Snowflakes(WithOutput, OfSet):
 
         pieces, parities = _pieces(puzzle, self.piece_ids), tuple(self.parity or PARITIES)
         flips = puzzle.flips if self.flips is None else self.flips
-        limits = self.max_half_width, self.count_s, self.budget_s
-        query = SnowflakeQuery(puzzle, pieces, parities, flips, not self.wandering, *limits)
+        bounds = self.max_half_width, self.count_s, self.budget_s
+        query = SnowflakeQuery(puzzle, pieces, parities, flips, not self.wandering, *bounds)
         # One folder for each query.
         identity = json_text(query.fingerprint, indent=None)
         run = self.resume or folder / RUNS / f"snowflakes-{digest(identity)[:12]}"
@@ -113,8 +113,7 @@ class Snowflakes(WithOutput, OfSet):
             self._pool() as pool,
             Checkpoint(run, query.fingerprint) as checkpoint,
         ):
-            kept = len(checkpoint.keys())
-            if kept:
+            if kept := len(checkpoint.keys()):
                 report.info(f"Resuming the run in {run}: {pluralize(kept, 'task')} done")
             with report.progress() as progress:
                 results = find_snowflakes(query, checkpoint, pool, progress)
@@ -139,11 +138,9 @@ class Snowflakes(WithOutput, OfSet):
             )
         report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
         report.detail(*(f"{kind['parity']}: {kind['argument']}" for kind in catalog["complete"]))
-        entries = read_list(catalog, query.puzzle, LIST)
-        sheet = snowflake_sheet(query.puzzle, entries)
+        sheet = snowflake_sheet(query.puzzle, read_list(catalog, query.puzzle, LIST))
         names = _put(folder, [(LIST, text(catalog)), (SHEET, sheet)])
-        listed = len(catalog["challenges"])
-        unknown = len(catalog["unknown"])
+        listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
         report.info(f"Wrote {' and '.join(map(str, names))}: {pluralize(listed, 'snowflake')}")
         if self.proof is not None:
             proofs = (file for result in results for file in proof_files(query, result))
@@ -158,9 +155,8 @@ class Snowflakes(WithOutput, OfSet):
             from fabkit.jobs.cluster import ClusterPool
 
             if self.workers is not None:
-                raise InputError.of(
-                    "--workers", "a cluster has its own workers; omit --workers or --cluster"
-                )
+                message = "a cluster has its own workers; omit --workers or --cluster"
+                raise InputError.of("--workers", message)
             return ClusterPool(self.cluster)
         from fabkit.jobs.parallel import core_count
         from fabkit.jobs.run import local_pool

@@ -186,8 +186,7 @@ class Solve(OfSet):
             write_atomically(steps, steps_sheet(encoded.puzzle, entry, unit_mm, theme))
             written.append(steps)
         elif steps is not None:
-            message = f"{steps} was not written: there is no solution to assemble"
-            self.report.warn(message)
+            self.report.warn(f"{steps} was not written: there is no solution to assemble")
         return written
 
     def _write_cnf(
@@ -211,8 +210,7 @@ class Solve(OfSet):
 def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challenge:
     if file is None:
         return find_challenge(puzzle, name)
-    entry = challenge_in_file(file, puzzle, name)
-    challenge = one_lattice(entry, escape(str(file)), "its result")
+    challenge = one_lattice(challenge_in_file(file, puzzle, name), escape(str(file)), "its result")
     if challenge.id in challenge_names(puzzle):  # its certificate must not pass for the set's own
         return replace(challenge, id=f"file-{challenge.id}")
     return challenge

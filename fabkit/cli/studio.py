@@ -50,8 +50,6 @@ class Studio(WithSettings):
         pairs = (setting.partition("=") for setting in self.settings)
         settings = {key.strip(): value.strip() for key, _, value in pairs}
         # In the browser, files have their whole paths.
-        layers = [
-            layer if layer in layer_names() else str(Path(layer).resolve())
-            for layer in self.profiles
-        ]
+        names = layer_names()
+        layers = [name if name in names else str(Path(name).resolve()) for name in self.profiles]
         run(folder.resolve(), name, tuple(layers), settings, self.port, announce)

@@ -1,4 +1,4 @@
-"""Python processes that make calls for this one: an engine's library, work side by side, the studio's.
+"""Python processes that make calls for this one: of engines' libraries, side by side, the studio's.
 
 A child is sent calls through its standard input, and answers through its standard output; both carry
 pickles. What libraries print goes to standard error.

@@ -166,8 +166,8 @@ def choice(*choices: str, renamed: Mapping[str, str] | None = None) -> Validator
             raise ValueError(f"expected {expected}, found {quote(value)}")
         value = (renamed or {}).get(value, value)
         if value not in choices:
-            near = nearest(value, choices)
-            hint = f'did you mean "{near}"?' if near else f"expected {expected}"
+            match = nearest(value, choices)
+            hint = f'did you mean "{match}"?' if match else f"expected {expected}"
             raise ValueError(f"{quote(value)} is not a valid value; {hint}")
         return value
 
@@ -202,14 +202,9 @@ def decimal(low: float, high: float) -> Validator:
 
 def length_mm(low_mm: float, high_mm: float) -> Validator:
     """Read a length with its unit, such as ``"20 mm"``, in millimetres."""
+    pattern, to_text = rf"^{LENGTH_PATTERN}$", partial(format_mm, digits=6)
     return _measure(
-        parse_length_mm,
-        partial(format_mm, digits=6),
-        "a length",
-        low_mm,
-        high_mm,
-        type="string",
-        pattern=rf"^{LENGTH_PATTERN}$",
+        parse_length_mm, to_text, "a length", low_mm, high_mm, type="string", pattern=pattern
     )
 
 
@@ -317,10 +312,13 @@ def read_document(
         for detail in _details(model, lines, elsewhere, renamed):
             errors.add(detail.key, detail.message)
         unsound = {line["loc"][:2] for line in lines}
+        lists = {key: value for key, value in document.items() if isinstance(value, list)}
+        sound_lists = {
+            key: [row for index, row in enumerate(rows) if (key, index) not in unsound]
+            for key, rows in lists.items()
+        }
         try:
-            file = model.model_validate(
-                {key: _sound_part(key, value, unsound) for key, value in document.items()}
-            )
+            file = model.model_validate({**document, **sound_lists})
         except ValidationError:
             return None
     _set_places(file, unsound)
@@ -341,13 +339,6 @@ def _set_places(table: Table, unsound: Container[tuple[int | str, ...]] = ()) ->
                 _set_places(row)
 
 
-def _sound_part(key: str, value: Any, unsound: Container[tuple[int | str, ...]]) -> Any:
-    """Return a list without its items at unsound places; any other value as it is."""
-    if not isinstance(value, list):
-        return value
-    return [row for index, row in enumerate(value) if (key, index) not in unsound]
-
-
 def _details(
     model: type[Table],
     lines: Sequence[ErrorDetails],
@@ -362,11 +353,11 @@ def _details(
         if line["type"] == "extra_forbidden":
             *steps, name = line["loc"]
             table_place, tables, _ = _locate(model, steps)
-            known = [*_fields(tables)]
+            keys = [*_fields(tables)]
             place = _below(table_place, str(name))
-            near = nearest(str(name), known) or nearest(str(name), elsewhere)
-            message = unknown_key(place, near, known, renamed)
-            implied |= {(*steps, near)} - {line["loc"]}
+            match = nearest(str(name), keys) or nearest(str(name), elsewhere)
+            message = unknown_key(place, match, keys, renamed)
+            implied |= {(*steps, match)} - {line["loc"]}
         else:
             place, tables, field = _locate(model, line["loc"])
             message = _message(line, place, tables, field)
@@ -411,20 +402,18 @@ def _message(
     line: ErrorDetails, place: str, tables: Sequence[type[BaseModel]], field: FieldInfo | None
 ) -> str:
     """Return the message for one of pydantic's errors but an unknown key."""
-    kind = line["type"]
-    value = line["input"]
-    context = line.get("ctx", {})
+    kind, value, context = line["type"], line["input"], line.get("ctx", {})
     header = _INDEX.sub("", place)
-    limits = [
-        limit
+    bounds = [
+        bound
         for constraint in (field.metadata if field else ())
-        for limit in (getattr(constraint, "ge", None), getattr(constraint, "le", None))
-        if limit is not None
+        for bound in (getattr(constraint, "ge", None), getattr(constraint, "le", None))
+        if bound is not None
     ]
-    wanted = _EXPECTED.get(kind, "")
+    expected = _EXPECTED.get(kind, "")
     if kind == "missing":
-        wanted = expected_value(field) if field else ""
-        return f"is missing; expected {wanted}" if wanted else "is missing"
+        expected = expected_value(field) if field else ""
+        return f"is missing; expected {expected}" if expected else "is missing"
     if kind == "value_error":
         return str(context["error"])
     if kind == "string_too_short":
@@ -432,16 +421,16 @@ def _message(
     if kind in ("string_too_long", "too_long") and (tables or isinstance(value, str)):
         size = f"has {len(value)} items" if tables else f"is {len(value)} characters long"
         return f"{size}; at most {context['max_length']} are allowed"
-    if kind in _OUT_OF_RANGE and len({*limits}) == 2:
-        return f"is {quote(value)}; expected {limits[0]} to {limits[1]}"
+    if kind in _OUT_OF_RANGE and len({*bounds}) == 2:
+        return f"is {quote(value)}; expected {bounds[0]} to {bounds[1]}"
     if kind == "model_type":
-        wanted = f"a table [[{header}]]" if place.endswith("]") else f"a table [{header}]"
+        expected = f"a table [[{header}]]" if place.endswith("]") else f"a table [{header}]"
     elif kind == "list_type" and tables:
-        wanted = f"tables [[{header}]] in double brackets"
+        expected = f"tables [[{header}]] in double brackets"
     elif kind == "literal_error":
-        wanted = context["expected"].replace("'", '"')
+        expected = context["expected"].replace("'", '"')
     message = line["msg"].replace(" after validation", "").replace("Input should", "should")
-    sentence = f"expected {wanted}" if wanted else f"{message[0].lower()}{message[1:]}"
+    sentence = f"expected {expected}" if expected else f"{message[0].lower()}{message[1:]}"
     return f"{sentence}, found {'null' if value is None else quote(value)}"
 
 
@@ -455,15 +444,12 @@ def expected_value(field: FieldInfo) -> str:
     return next(filter(None, (*checks, *names, field.description)), "")
 
 
-def unknown_key(key: str, near: str, known: Sequence[str], renamed: Mapping[str, str]) -> str:
+def unknown_key(key: str, match: str, keys: Sequence[str], renamed: Mapping[str, str]) -> str:
     """Return the message for an unknown key: its new name, the nearest known key, or all keys."""
     if key in renamed:
         return f'unknown key; it is now called "{renamed[key]}"'
-    return (
-        f'unknown key; did you mean "{near}"?'
-        if near
-        else f"unknown key; known keys are {join_names(known)}"
-    )
+    hint = f'did you mean "{match}"?' if match else f"known keys are {join_names(keys)}"
+    return f"unknown key; {hint}"
 
 
 def _below(place: str, key: str) -> str:
@@ -475,14 +461,14 @@ def _below(place: str, key: str) -> str:
 
 def exactly_one(errors: ErrorList, table: Table, names: Sequence[str], required: bool) -> str:
     """Return which of several exclusive keys a table has; empty after an error."""
-    stated = [name for name in names if name in table.model_fields_set]
+    keys = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
-    if len(stated) > 1:
-        errors.add(table.key(stated[-1]), f"{expected} {' and '.join(stated)}")
+    if len(keys) > 1:
+        errors.add(table.key(keys[-1]), f"{expected} {' and '.join(keys)}")
         return ""
-    if required and not stated:
+    if required and not keys:
         errors.add(table.place, f"{expected} none")
-    return stated[0] if stated else ""
+    return keys[0] if keys else ""
 
 
 def json_schema(model: type[Table], title: str) -> dict[str, Any]:
@@ -492,7 +478,7 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 
 
 def _plain(node: Any) -> Any:
-    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML cannot represent."""
+    """Drop titles that repeat keys, defaults that are None or empty, and null, which TOML lacks."""
     if isinstance(node, float) and node.is_integer():
         return int(node)  # some versions of pydantic write 1 as 1.0
     if isinstance(node, list):

@@ -109,28 +109,26 @@ def require_library(user: str, library: str, how: str) -> Iterator[None]:
         raise ExternalError(f"{user} needs {library}, which cannot be loaded: {reason}") from None
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the known name that was probably meant, by prefix or similarity; empty if none."""
-    beginning = [
-        known_name for known_name in known if len(name) > 2 and known_name.startswith(name)
-    ]
-    ending = [known_name for known_name in known if known_name.endswith(f".{name}")]
-    alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
+def nearest(name: str, choices: Sequence[str]) -> str:
+    """Return the choice that was probably meant, by prefix or similarity; empty if none."""
+    beginning = [match for match in choices if len(name) > 2 and match.startswith(name)]
+    ending = [match for match in choices if match.endswith(f".{name}")]
+    alike = difflib.get_close_matches(name[:80], choices, n=1, cutoff=0.6)
     return [*beginning, *(ending if len(ending) == 1 else []), *alike, ""][0]
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return a question to append to a message; empty when no known name is similar."""
-    near = nearest(name, known)
-    return f'; did you mean "{near}"?' if near else ""
+def did_you_mean(name: str, choices: Sequence[str]) -> str:
+    """Return a question to append to a message; empty when no choice is similar."""
+    match = nearest(name, choices)
+    return f'; did you mean "{match}"?' if match else ""
 
 
-def no_such(noun: str, name: str, known: Sequence[str], maximum: int = _MAX_NAMED) -> str:
+def no_such(noun: str, name: str, choices: Sequence[str], maximum: int = _MAX_NAMED) -> str:
     """Return the message for an unknown name: what to choose from, and what was probably meant."""
-    by_lower = {known_name.lower(): known_name for known_name in reversed(known)}
+    by_lower = {choice.lower(): choice for choice in reversed(choices)}
     meant = by_lower.get(nearest(name.lower(), list(by_lower)), "")
-    near = did_you_mean(name, known) or did_you_mean(meant, known)
-    return f"there is no {noun} {quote(name)}; choose from {join_names(known, maximum)}{near}"
+    hint = did_you_mean(name, choices) or did_you_mean(meant, choices)
+    return f"there is no {noun} {quote(name)}; choose from {join_names(choices, maximum)}{hint}"
 
 
 @dataclass(frozen=True)

@@ -99,14 +99,13 @@ def located(text: str, source: str, document: Document | None = None) -> Iterato
         if error.source != source:
             raise
         lines = lines_of(text, [str(detail) for detail in error.errors], document)
-        details = [
-            replace(detail, line=line) for detail, line in zip(error.errors, lines, strict=True)
-        ]
+        pairs = zip(error.errors, lines, strict=True)
+        details = [replace(detail, line=line) for detail, line in pairs]
         raise InputError(source, details, error.omitted) from None
 
 
 def lines_of(text: str, errors: Sequence[str], document: Document | None = None) -> list[int]:
-    """Return the lines of errors: where the parser stopped, or of the innermost table or key that they name.
+    """Return the lines of errors: where the parser stopped, or of the innermost key they name.
 
     An error that names none, or is not in TOML, has line 0. The document is what the text parses to,
     if it has been parsed.
@@ -142,7 +141,7 @@ def _line(text: str, starts: dict[tuple[str | int, ...], int], value: Any, key: 
 def _paths(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
     """Yield the path of each header, key and item of a list in valid TOML, and where it begins."""
     for statement in statements(text):
-        table = tuple(step for pair in statement.table for step in pair if step is not None)
+        table = (step for pair in statement.table for step in pair if step is not None)
         path = (*table, *statement.names)
         yield path, statement.tokens[0].start()
         depth = index = 0

@@ -84,12 +84,10 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = re.sub(r"\('([^']*)',\)", r"[\1]", str(error))
-        sentence, separator, place = reason.rpartition(" (at ")  # never truncate the position
-        reason = (
-            f"{truncate(escape(sentence))}{separator}{place}"
-            if separator
-            else truncate(escape(reason))
-        )
+        sentence, separator, position = reason.rpartition(" (at ")  # never truncate the position
+        if not separator:
+            sentence, position = position, ""
+        reason = f"{truncate(escape(sentence))}{separator}{position}"
         raise InputError.of(source, f"is not TOML: {reason}") from None
     except RecursionError:
         raise InputError.of(source, "is nested too deeply") from None

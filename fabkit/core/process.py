@@ -60,10 +60,7 @@ class ChildProcess:
         """
         with defer_signals(), external_errors(self._doing):
             self.process = subprocess.Popen(  # noqa: S603 - this Python, or a user's slicer
-                self._command,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-                **self._options,
+                self._command, stdout=subprocess.PIPE, start_new_session=True, **self._options
             )
             self._stack.enter_context(cleanup_on_signal(self.end))
         self._reader.start()

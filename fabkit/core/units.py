@@ -53,8 +53,8 @@ def parse_length_mm(text: object) -> float:
         bare = str(text).strip()
         raise ValueError(f'a length needs its unit: "{bare} mm" instead of "{bare}"')
     if unit not in MM_PER_UNIT:
-        known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
-        raise ValueError(f"unknown unit {quote(unit)} in {quote(text)}; known units are {known}")
+        units = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
+        raise ValueError(f"unknown unit {quote(unit)} in {quote(text)}; known units are {units}")
     return float(round(number * MM_PER_UNIT[unit], _DIGITS))
 
 

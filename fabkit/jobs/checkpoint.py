@@ -114,8 +114,7 @@ class Checkpoint:
 
     def _create(self) -> None:
         with external_errors(f"cannot write {self._name}"), Staging(self._folder) as staging:
-            path = staging.path(CHECKPOINT_NAME)
-            with self._failures(), _sqlite(path) as new:
+            with self._failures(), _sqlite(staging.path(CHECKPOINT_NAME)) as new:
                 new.executescript(_TABLES)
                 text = json.dumps(self._problem, ensure_ascii=False)
                 new.execute("INSERT INTO problem VALUES (?)", (text,))
@@ -127,8 +126,7 @@ class Checkpoint:
     def _check_header(self) -> None:
         """Refuse a file that is not a checkpoint before SQLite opens it."""
         header = read_bytes(self._path, self._name, "a checkpoint of fabkit's", _HEADER_BYTES)
-        application = int.from_bytes(header[68:72], "big")
-        if not header.startswith(_MAGIC) or application != _APPLICATION:
+        if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != _APPLICATION:
             raise self._refusal(_NOT_OURS)
         schema = int.from_bytes(header[60:64], "big")
         if schema > SCHEMA_VERSION:
@@ -142,23 +140,17 @@ class Checkpoint:
         """Refuse a damaged file, and one of another problem, naming the first key that differs."""
         whole = self._connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
         try:
-            query = "SELECT text FROM problem WHERE ?"
-            ((text,),) = self._connection.execute(query, (whole,))
+            ((text,),) = self._connection.execute("SELECT text FROM problem WHERE ?", (whole,))
             there = json.loads(text)
         except ValueError:
             raise self._refusal(_DAMAGED) from None
         for key in {**self._problem, **there}:
             stored, expected = there.get(key, ...), self._problem.get(key, ...)
             if json.dumps(stored, default=str) != json.dumps(expected, default=str):
-                values = [
-                    "nothing" if stated is ... else quote(stated) for stated in (stored, expected)
-                ]
-                raise InputError.of(
-                    self._name,
-                    f"belongs to a different problem: found {values[0]}, expected {values[1]}; "
-                    f"{_ANOTHER}",
-                    escape(key),
-                )
+                values = stored, expected
+                found, asked = ("nothing" if value is ... else quote(value) for value in values)
+                message = f"belongs to a different problem: found {found}, expected {asked}"
+                raise InputError.of(self._name, f"{message}; {_ANOTHER}", escape(key))
 
     def _refusal(self, message: str) -> InputError:
         return InputError.of(self._name, message)

@@ -69,16 +69,15 @@ class ClusterPool(Pool):
                 name = quote(self._address)
                 message = f"the Dask scheduler at {name} has no workers; start some and try again"
                 raise ExternalError(message) from None
-            threads = sum(self._client.nthreads().values())
-            self.max_pending = _AHEAD * max(threads, _MIN_THREADS)
+            self.max_pending = _AHEAD * max(sum(self._client.nthreads().values()), _MIN_THREADS)
             self._stack = stack.pop_all()
         return self
 
     def _connect(self) -> Any:
         address = quote(self._address)
         try:
-            with ThreadPoolExecutor(1) as own:  # a notebook's thread already runs an event loop
-                own.submit(lambda: asyncio.run(self._probe())).result()
+            with ThreadPoolExecutor(1) as executor:  # a notebook's thread runs a loop already
+                executor.submit(lambda: asyncio.run(self._probe())).result()
             return self._dask.Client(
                 self._address, timeout=_CONNECT_S, set_as_default=False, name="fabkit"
             )
@@ -124,9 +123,8 @@ class ClusterPool(Pool):
         )
 
     def _explain(self, error: BaseException, place: str) -> str:
-        messages = [
-            truncate(escape(f"{type(e).__name__}: {e}")) for e in (error, error.__cause__) if e
-        ]
+        errors = filter(None, (error, error.__cause__))
+        messages = [truncate(escape(f"{type(e).__name__}: {e}")) for e in errors]
         if messages[0].startswith("KilledWorker"):
             # Dask blames every task that was queued on a killed worker, and reports one.
             return (

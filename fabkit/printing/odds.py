@@ -194,9 +194,9 @@ def _plain(value: Any) -> Any:
     """Convert for JSON: lengths to as many digits as rotated meshes agree on, no negative zeros."""
     if isinstance(value, tuple):
         return [_plain(member) for member in value]
-    return (
-        round(value, DIGITS) + 0.0 if isinstance(value, float) else None if value == "" else value
-    )
+    if isinstance(value, float):
+        return round(value, DIGITS) + 0.0
+    return None if value == "" else value
 
 
 # --- one challenge --------------------------------------------------------------------------

@@ -15,8 +15,8 @@ import pytest
 
 from fabkit.build import manifest as manifests
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.export import artifacts_in, targets_for
 from fabkit.build.export import export as export_files
+from fabkit.build.export import targets_for
 from fabkit.cli import main
 from fabkit.core.staging import LOCK_NAME, folder_lock
 from fabkit.jobs.parallel import all_cores
@@ -176,8 +176,7 @@ def test_only_what_must_be_is_made_again(
 ) -> None:
     good, before = contents(), stamps()
     change()
-    document = export("svg", *options)
-    assert written(document) == expected
+    assert written(export("svg", *options)) == expected
     kept = {path: stamp for path, stamp in stamps().items() if path.suffix == ".svg"}
     fresh = {path for path, stamp in kept.items() if before.get(path) != stamp}
     assert fresh == {OUT / name for name in expected}
@@ -384,11 +383,15 @@ def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     """Both nest as fabkit does, since the worker does."""
     monkeypatch.setattr("fabkit.printing.nesting.nest.is_available", is_available)
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 2)
-    pair, kinds = load_set("pair.toml"), ["stl", "3mf", "dxf"]
+    pair = load_set("pair.toml")
     profile = load_profile([], (), pair.profile_values)
-    export_files(artifacts_in(Path("alone"), pair, profile), kinds, Path("alone"))
+
+    def export_to(folder: Path) -> None:
+        export_files(Artifacts(pair, pair.pieces, profile), ["stl", "3mf", "dxf"], folder)
+
+    export_to(Path("alone"))
     with all_cores():
-        export_files(artifacts_in(OUT, pair, profile), kinds, OUT)
+        export_to(OUT)
     assert contents() == contents(Path("alone"))
     assert {"dxf-sheets/sheet-1.dxf", "pair.3mf"} <= contents().keys()
 
@@ -396,8 +399,7 @@ def test_files_are_the_same_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_artifacts_are_sent_to_a_worker_while_files_are_written() -> None:
     artifacts = Artifacts(load_set("fridgeiq"), (), load_profile())
     artifacts.stl.update({name: Meanwhile(artifacts.stl) for name in "AR"})
-    sent = pickle.loads(pickle.dumps(artifacts))
-    assert sent.stl == {"A": Path("one.stl"), "R": Path("one.stl")}
+    assert pickle.loads(pickle.dumps(artifacts)).stl == {"A": Path("one.stl"), "R": Path("one.stl")}
 
 
 @pytest.mark.integration

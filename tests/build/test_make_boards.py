@@ -1,4 +1,4 @@
-"""Whole sets with their boards, as users make them: what is there, what is built again, what is reported."""
+"""Whole sets with their boards, as users make them: what is there, built again, and reported."""
 
 from __future__ import annotations
 
@@ -186,22 +186,15 @@ def test_a_board_in_parts_is_made_checked_and_verified(run_json: RunJson) -> Non
     assert made["ok"]
     stl = sorted(name for name in made["files"] if name.startswith("stl/tray"))
     assert len([name for name in stl if "lid" not in name]) > 1
-    pieces = {piece["piece"] for plate in plates_of("out") for piece in plate["pieces"]}
+    plates = json.loads(Path("out/plates/plates.json").read_text())["plates"]
+    pieces = {piece["piece"] for plate in plates for piece in plate["pieces"]}
     assert {Path(name).stem for name in stl} <= pieces
     # The profile beside the files has the bed, so that their parts are known.
-    checked = run_json(
-        "check",
-        "--set",
-        "trio.toml",
-        *(f"out/{name}" for name in made["files"] if name.startswith("stl/")),
-    )
+    files = (f"out/{name}" for name in made["files"] if name.startswith("stl/"))
+    checked = run_json("check", "--set", "trio.toml", *files)
     assert checked["ok"]
     assert {"tray", "tray-lid"} <= checked["boards"].keys()
     # With another bed, the parts that there were are reported.
     (warning,) = run_json("make", "trio.toml", "-o", "out")["warnings"]
     assert "no longer part of the set" in warning
     assert "stl/tray-a.stl" in warning
-
-
-def plates_of(folder: str) -> Any:
-    return json.loads((Path(folder) / "plates/plates.json").read_text())["plates"]

@@ -43,8 +43,7 @@ def test_files_are_the_same_on_any_number_of_cores(
 ) -> None:
     """First they were made on one."""
     monkeypatch.setattr("fabkit.jobs.parallel.core_count", lambda: 3)
-    again = run_json("make", "pair.toml", "-o", "on-3")
-    assert again["files"] == first["files"]
+    assert run_json("make", "pair.toml", "-o", "on-3")["files"] == first["files"]
     for path in OUT.rglob("*"):
         if path.is_file():
             other = "on-3" / path.relative_to(OUT)

@@ -25,11 +25,7 @@ from tests.support.sketches import (
 )
 
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def written(document: dict[str, Any], **changes: object) -> str:
@@ -56,8 +52,7 @@ EMPTY = {"by": "transcript", "branch_first": None, "items": [], "fixed": None}
 
 
 def test_a_certificate_that_holds(capsys: Capture) -> None:
-    file = written(certificate(SKETCHES["copies"]))
-    assert main(["certify", file]) == 0
+    assert main(["certify", written(certificate(SKETCHES["copies"]))]) == 0
     output = capsys.readouterr()
     assert output.out.startswith(
         "Certified: mine one has 5 solutions, 120 with identical pieces distinguished, 4 up to symmetry "
@@ -70,22 +65,19 @@ def test_a_certificate_that_holds(capsys: Capture) -> None:
 def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
     dominoes = tuple(map(domino, "ab"))
     sketch = SKETCHES["does not fit"]
-    colouring = {"by": "colouring", "weights": [0] * 6}
-    spare = replace(SKETCHES["copies"], pieces=dominoes, open_count=4)
-    short = replace(SKETCHES["copies"], pieces=dominoes)
     expected = {
         "has no solution (pieces a b; 1 branch node replayed)": certificate(sketch),
         "has no solution (pieces a b; a colouring does not add up)": stated(
-            sketch, IMPOSSIBLE, colouring
+            sketch, IMPOSSIBLE, {"by": "colouring", "weights": [0] * 6}
         ),
         "has no solution (pieces a b; the areas do not add up)": stated(
-            short, IMPOSSIBLE, {"by": "area"}
+            replace(SKETCHES["copies"], pieces=dominoes), IMPOSSIBLE, {"by": "area"}
         ),
         "has exactly one solution (pieces a; 0 branch nodes replayed)": certificate(
             SKETCHES["all given"]
         ),
         "has 29 solutions, with cells left over, 58 with identical pieces distinguished": certificate(
-            spare
+            replace(SKETCHES["copies"], pieces=dominoes, open_count=4)
         ),
     }
     for text, document in expected.items():
@@ -132,8 +124,7 @@ def test_a_shipped_challenge_is_compared_with_what_is_shipped(
     set_name: str, challenge: str, capsys: Capture
 ) -> None:
     """The argument does not hold, but the labels do: that is what is looked at here."""
-    document = shipped(set_name, challenge, EMPTY)
-    assert main(["certify", "--json", written(document)]) == 1
+    assert main(["certify", "--json", written(shipped(set_name, challenge, EMPTY))]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["compared"]
     assert verdict["reason"] == "items: the transcript ends while a branch is open"

@@ -127,8 +127,7 @@ def test_drawings_altered_after_the_export_change_no_answer_of_verify(
     drawn = [one["pieces"]["L"].pop("as_drawn") for one in (first, second)]
     assert second.pop("unlike") != first.pop("unlike")
     assert (drawn, second) == ([True, False], first)
-    found = run_json("check", "trio.toml", code=1)
-    assert failed(found["pieces"]["L"]["findings"]) == ["shape"]
+    assert failed(run_json("check", "trio.toml", code=1)["pieces"]["L"]["findings"]) == ["shape"]
 
 
 @pytest.mark.long
@@ -184,8 +183,7 @@ def test_what_a_set_is_made_to_is_measured_and_written(
     command = ["check", "trio.toml", "--write-profile", "own.toml"]
     out, err = run(capsys, *command)
     assert "match no known profile" in err
-    table = dict(re.findall(r"^(unit|thickness|clearance|recess) +(.*)$", out, re.MULTILINE))
-    assert table == {
+    assert dict(re.findall(r"^(unit|thickness|clearance|recess) +(.*)$", out, re.MULTILINE)) == {
         "unit": "20 mm", "thickness": "7 mm", "clearance": "0.2 mm", "recess": "none"
     }  # fmt: skip
     assert "own.toml: exists already" in run(capsys, *command, code=2)[1]

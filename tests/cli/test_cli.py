@@ -29,8 +29,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def out(capsys: Capture, *arguments: str) -> str:
     assert main(arguments) == 0
-    captured = capsys.readouterr()
-    return captured.out
+    return capsys.readouterr().out
 
 
 def test_version(capsys: Capture) -> None:
@@ -51,18 +50,8 @@ def test_help_names_every_command_in_its_group(capsys: Capture) -> None:
     text = out(capsys, "--help")
     for command in COMMANDS:
         assert re.search(rf"^│ {command} +[A-Z][^│]*[.a-z,] +│$", text, re.MULTILINE), command
-    groups = re.findall(r"^╭─ (\w+) ─", text, re.MULTILINE)
-    assert groups == [
-        "Options",
-        "Design",
-        "Look",
-        "Make",
-        "Print",
-        "Check",
-        "Solve",
-        "Challenges",
-        "Play",
-    ]
+    groups = "Options Design Look Make Print Check Solve Challenges Play"
+    assert re.findall(r"^╭─ (\w+) ─", text, re.MULTILINE) == groups.split()
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "profiles dump"])
@@ -113,8 +102,7 @@ def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
 @pytest.mark.in_turn
 @pytest.mark.parametrize("name", shipped_names())
 def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> None:
-    text = out(capsys, "show", name, "-o", "new/pieces.svg")
-    assert "Wrote new/pieces.svg" in text
+    assert "Wrote new/pieces.svg" in out(capsys, "show", name, "-o", "new/pieces.svg")
     assert (tmp_path / "new/pieces.svg").read_text().startswith("<svg")
     document = json.loads(out(capsys, "show", name, "--json"))
     assert [row["piece"] for row in document["pieces"]] == [p.id for p in load_set(name).pieces]
@@ -122,8 +110,7 @@ def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> Non
 
 
 def test_profiles_lists_every_preset(capsys: Capture) -> None:
-    lines = out(capsys, "profiles").splitlines()
-    first_words = [line.split()[0] for line in lines if line]
+    first_words = [line.split()[0] for line in out(capsys, "profiles").splitlines() if line]
     groups = [word for group, names in layer_groups().items() for word in (group, *names)]
     assert first_words == ["profile", *preset_names(), *groups]
     document = json.loads(out(capsys, "profiles", "--json"))
@@ -192,11 +179,8 @@ def test_profiles_and_settings_override_how_a_set_is_made(capsys: Capture, tmp_p
 
     assert made() == [16, 4, "none"]
     assert made("-p", "thick.toml") == [16, 9, "none"]
-    assert made("-p", "thick.toml", "-s", "thickness=8 mm", "-s", "recess.fit=glue") == [
-        16,
-        8,
-        "glue",
-    ]
+    glued = made("-p", "thick.toml", "-s", "thickness=8 mm", "-s", "recess.fit=glue")
+    assert glued == [16, 8, "glue"]
     assert made("default") == [20, 7, "press"]
     show = ["show", "mine.toml", "--json"]
     stated = {"unit": "16 mm", "thickness": "4 mm", "recess.fit": "none"}
@@ -208,8 +192,7 @@ def test_tray_games_have_no_magnets_and_say_how_to_have_them(capsys: Capture) ->
         assert "for magnets, add -s recess.fit=press" in out(capsys, "show", name)
     piece = ("export-stl", "iqblock", "--piece", "0")
     assert "magnet" not in out(capsys, *piece)
-    magnets = out(capsys, *piece, "-s", "recess.fit=press")
-    assert "10 x 3 mm in 1 piece, press fit" in magnets
+    assert "10 x 3 mm in 1 piece, press fit" in out(capsys, *piece, "-s", "recess.fit=press")
 
 
 def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
@@ -224,8 +207,7 @@ def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_export_as_json_keeps_standard_output_clean(capsys: Capture) -> None:
-    arguments = ["export-stl", "fridgeiq", "--piece", "D", "-p", "flippable", "--json"]
-    assert main(arguments) == 0
+    assert main(["export-stl", "fridgeiq", "--piece", "D", "-p", "flippable", "--json"]) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
     assert document["files"]["stl/D.stl"]["written"] is True
@@ -287,8 +269,7 @@ def test_output_that_cannot_be_written_is_reported() -> None:
 @pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&-", "2>&1 >/dev/null | true"])
 def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m fabkit export-svg fridgeiq --piece D {where}"
-    result = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
-    assert result.returncode == 0
+    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 0
     assert (tmp_path / "output/fridgeiq/manifest.json").exists()
 
 

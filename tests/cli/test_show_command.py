@@ -13,10 +13,7 @@ from fabkit.cli import main
 from fabkit.sets.library import load_set
 from tests.support.drawings import of_class, root_of, scale_of, shapes, texts
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def stdout_of(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
@@ -185,8 +182,7 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
         "warning: piece bar: drawn without its letter, which cannot be printed: "
     )
     assert "cap_height" not in stderr  # which is of no use where there is no room
-    root = root_of(Path("m.svg").read_text())
-    assert {"alpha", "bar"} <= set(texts(root))
+    assert {"alpha", "bar"} <= set(texts(root_of(Path("m.svg").read_text())))
     # What is wrong besides the letter is refused.
     assert main(["show", "mine.toml", "-o", "no.svg", "-s", "top_chamfer=30mm"]) == 2
     assert not Path("no.svg").exists()

@@ -65,8 +65,7 @@ def test_whole_regions(name: str, asked_for: str) -> None:
     solutions = found(encoded, "search", 2000)
     assert bool(solutions) == (encoded.challenge.answer != "impossible")
     first = get_engine("search").first(encoded.problem, Budget()).solutions
-    some = {*solutions[:: len(solutions) // 20 + 1], *first}
-    assert_right(encoded, asked(name, asked_for), some)
+    assert_right(encoded, asked(name, asked_for), {*solutions[:: len(solutions) // 20 + 1], *first})
 
 
 def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]]]:
@@ -78,7 +77,6 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
             return together(unit("hexagon", *sockets[number]) for number in places)
         return together(unit("square", row, col) for row, col in places)
 
-    samples = facts(f"{name}-challenges")["all"]
     return {
         f"{one['level']}-{one['number']}": (
             {piece[0]: shape(piece[-1]) for piece in one.get("given", one.get("placed"))},
@@ -87,7 +85,7 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
                 for piece, places in one["solution"].items()
             },
         )
-        for one in samples
+        for one in facts(f"{name}-challenges")["all"]
     }
 
 
@@ -96,10 +94,8 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
 @pytest.mark.parametrize("name", ["iqfit", "iqstars"])
 def test_published_challenges_with_given_pieces(by: str, name: str) -> None:
     pictures = given_drawn(name)
-    samples = [*iqfit_samples(), *iqstars_samples()]
-    for sample in [one for one in samples if one.puzzle.name == name][
-        :: 2 if by == "search" else 4
-    ]:
+    samples = [one for one in (*iqfit_samples(), *iqstars_samples()) if one.puzzle.name == name]
+    for sample in samples[:: 2 if by == "search" else 4]:
         encoded = to_exact_cover(sample.puzzle, sample.challenge)
         solutions = found(encoded, by, None)
         given_pieces, solved = pictures[sample.challenge.id]

@@ -25,11 +25,7 @@ FIELDS = ["schema", "set", "challenge", "status", "count", "count_labelled", "co
           "solutions"]  # fmt: skip
 QUESTIONS = ("--first", "--count", "--all", "--unique")
 UNABLE = {("count", "--first"), ("count", "--all"), ("mip", "--count")}
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def solve(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any], str]:
@@ -159,9 +155,8 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
     assert (code, document["status"]) == (1, "impossible")
     code, document, _ = solve(capsys, *arguments, "--leftover")
     assert (code, document["status"]) == (0, "solved")
-    assert document["count"] == solve(capsys, *arguments, "--leftover", "--engine", "sat")[1][
-        "count"
-    ]  # fmt: skip
+    _, by_sat, _ = solve(capsys, *arguments, "--leftover", "--engine", "sat")
+    assert document["count"] == by_sat["count"]
 
 
 # --- engines and budgets ---------------------------------------------------------------------------
@@ -214,8 +209,7 @@ def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys:
         assert document["status"] in ("solved", "unknown")
         assert document["count"] is None
         assert document["unique"] in (None, False)
-        least = document["count_at_least"]
-        assert (document["status"] == "solved") == (least is not None)
+        assert (document["status"] == "solved") == (document["count_at_least"] is not None)
         enough = {"--first": 1, "--all": 100}.get(question)
         assert (code == 0) == (len(document["solutions"]) == enough)
 
@@ -323,8 +317,7 @@ def test_uncovered_cells_are_dots_in_a_picture(capsys: Capture) -> None:
     Path("three.toml").write_text('pieces = ["red", "yellow", "pink"]\nboard = "board"\n')
     lines, solution = picture_and_solution(capsys, "iqstars", "--file", "three.toml", "--leftover")
     assert [len(line.split()) for line in lines] == [7, 6, 7, 6]
-    covered = sum(map(len, solution.values()))
-    assert "".join(lines).count("·") == 26 - covered
+    assert "".join(lines).count("·") == 26 - sum(map(len, solution.values()))
 
 
 def test_only_some_solutions_are_drawn(capsys: Capture) -> None:
@@ -390,8 +383,7 @@ def test_starts_of_iqstars(capsys: Capture) -> None:
                for each in (placements, clues)]  # fmt: skip
     assert numbers == [[423, 293, 32, 1], [182, 181, 0, 2]]
     assert len(placements["each"]) == 423
-    rare = [one for one in clues["each"] if one["count"] < 3]
-    assert rare == [
+    assert [one for one in clues["each"] if one["count"] < 3] == [
         {"piece": "indigo", "cells": [[2, 0]], "count": 2},
         {"piece": "indigo", "cells": [[2, 6]], "count": 0},
     ]

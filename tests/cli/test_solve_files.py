@@ -16,11 +16,7 @@ from tests.support.drat import refutes
 Capture = pytest.CaptureFixture[str]
 
 STRIP = '{"pieces": ["0"], "cells": [0, 1, 2, 3, 4, 8, 9, 10, 11, 12]}'
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def files() -> list[str]:
@@ -94,8 +90,7 @@ def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
     capsys: Capture,
 ) -> None:
     """The count itself is printed all the same."""
-    arguments = ["iqfit", "--count", "--certificate", "c.json", "--json"]
-    assert main(["solve", *arguments]) == 2
+    assert main(["solve", "iqfit", "--count", "--certificate", "c.json", "--json"]) == 2
     output = capsys.readouterr()
     assert json.loads(output.out)["count"] == 301_350
     assert re.fullmatch(
@@ -187,5 +182,4 @@ def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
 def test_the_challenge_is_drawn(arguments: list[str], expected: str, capsys: Capture) -> None:
     assert main(["solve", *arguments, "--svg", "new/s.svg"]) in (0, 1)
     assert capsys.readouterr().out.endswith("\nWrote new/s.svg\n")
-    text = "".join(ET.parse("new/s.svg").getroot().itertext())
-    assert expected in text
+    assert expected in "".join(ET.parse("new/s.svg").getroot().itertext())

@@ -72,8 +72,7 @@ class Running:
     def check(self, seconds: float, limit_s: float = LIMIT_S, code: int = 130) -> None:
         """It ended at once, in one line, and left nothing at work."""
         out, err = self.output()
-        lines = [line for line in err.splitlines() if "% " not in line]
-        assert lines == [STOPPED]
+        assert [line for line in err.splitlines() if "% " not in line] == [STOPPED]
         assert self.process.returncode == code
         assert seconds < limit_s
         assert "{" not in out

@@ -53,9 +53,8 @@ def test_all_errors_of_a_file_are_reported() -> None:
 
 
 def test_a_table_in_a_table_has_its_place() -> None:
-    file = read({"kind": "round", "row": [{"name": "a"}, {"name": "b", "part": [{"name": "c"}]}]})[
-        0
-    ]
+    rows = [{"name": "a"}, {"name": "b", "part": [{"name": "c"}]}]
+    file, _ = read({"kind": "round", "row": rows})
     assert file
     assert [part.key("name") for part in file.row[1].part] == ["row[1].part[0].name"]
 

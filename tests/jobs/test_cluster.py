@@ -90,8 +90,7 @@ def test_an_exception_is_the_same(address: str, tmp_path: Path) -> None:
 
 
 def test_killed_workers(address: str, tmp_path: Path) -> None:
-    bad = Task("bad", wrong, ("kill", str(tmp_path / "b")))
-    tasks = [*hashing(tmp_path / "log", 4, 0.0), bad]
+    tasks = [*hashing(tmp_path / "log", 4, 0.0), Task("bad", wrong, ("kill", str(tmp_path / "b")))]
     assert failure_of(address, tmp_path / "run", *tasks) in [
         "workers of the cluster were killed repeatedly, most likely because memory ran out, "
         f'at the task "{task.key}" or a neighbouring one'

@@ -128,8 +128,7 @@ def test_another_problem(killed: bool, tmp_path: Path) -> None:
     ]
     for problem, key, found, expected in others:
         message = f"belongs to a different problem: found {found}, expected {expected}"
-        whole = f"{{checkpoint}}: {key}: {message}; {ANOTHER}"
-        refused(tmp_path, InputError, whole, **problem)
+        refused(tmp_path, InputError, f"{{checkpoint}}: {key}: {message}; {ANOTHER}", **problem)
     with Checkpoint(tmp_path, PROBLEM) as checkpoint:
         assert "0" in checkpoint.keys()  # noqa: SIM118
 

@@ -1,4 +1,4 @@
-"""Ball pieces made of spheres, cylinders and wedges by manifold3d: a reference independent of the drawings.
+"""Ball pieces made of spheres, cylinders and wedges by manifold3d, independent of the drawings.
 
 The faults of tests are planted by the arguments. Solids of our own are not used here.
 """
@@ -116,8 +116,7 @@ def block(low: Sequence[float], high: Sequence[float]) -> Manifold:
     """A box between two corners."""
     from manifold3d import Manifold
 
-    size = np.subtract(high, low)
-    return Manifold.cube(tuple(size)).translate(tuple(low))
+    return Manifold.cube(tuple(np.subtract(high, low))).translate(tuple(low))
 
 
 def body_of_solid(whole: Manifold, name: str = "piece.stl") -> Mesh:

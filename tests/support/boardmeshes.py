@@ -1,4 +1,4 @@
-"""Boards and lids made of boxes and cylinders, as the README describes them, with nothing of fabkit's."""
+"""Boards and lids of boxes and cylinders, as the README describes them, with nothing of fabkit's."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
         for part in getattr(area, "geoms", [area])
         for ring in (part.exterior, *part.interiors)
     ]
-    whole = CrossSection(rings, FillRule.EvenOdd).extrude(high_mm - low_mm)
-    return whole.translate((0, 0, low_mm))
+    return CrossSection(rings, FillRule.EvenOdd).extrude(high_mm - low_mm).translate((0, 0, low_mm))
 
 
 def cylinder(
@@ -243,8 +242,7 @@ def snapping_board(region: Polygon) -> tuple[Manifold, Frame]:
     for side, sign in ((x0, 1), (x1, -1)):
         out, deep = side - sign, side + sign * POCKET_MM
         corners = [(out, top - 6.0), (out, top - 11.0), (deep, top - 11.0), (deep, top - 7.7)]
-        profile = Polygon(corners)
-        board -= along_y(profile, middle - 6.2, middle + 6.2)
+        board -= along_y(Polygon(corners), middle - 6.2, middle + 6.2)
     return board, frame
 
 
@@ -268,5 +266,4 @@ def snapping_lid(
 
 def along_y(area: Polygon, low_mm: float, high_mm: float) -> Manifold:
     """A prism along y whose cross-section is drawn in x and z."""
-    upright = extruded(area, -high_mm, -low_mm)
-    return upright.rotate((90.0, 0.0, 0.0))
+    return extruded(area, -high_mm, -low_mm).rotate((90.0, 0.0, 0.0))

@@ -60,11 +60,7 @@ class Read:
 
     def page_with(self, *texts: str) -> int:
         """The first page with all of these texts."""
-        pages = [
-            n
-            for n, page_text in enumerate(self.texts, 1)
-            if all(text in page_text for text in texts)
-        ]
+        pages = [n for n, page in enumerate(self.texts, 1) if all(text in page for text in texts)]
         assert pages, f"no page says {texts}"
         return pages[0]
 

@@ -40,8 +40,7 @@ def check_shells(one: Print) -> Complaints:
 
 
 def check_volume(one: Print) -> Complaints:
-    expected = analytic.volume_mm3(one.drawing, one.profile, one.glyph().area_mm2)
-    off = one.mesh.volume / expected - 1
+    off = one.mesh.volume / analytic.volume_mm3(one.drawing, one.profile, one.glyph().area_mm2) - 1
     if abs(off) > 0.0002:
         yield f"the volume is {one.mesh.volume:.3f} mm3, {off:+.4%} off"
 

@@ -52,9 +52,8 @@ def case(name: str) -> Case:
         sample = (iqfit_samples() if name == "iqfit" else iqstars_samples())[4]
         return sample.puzzle, altered(entry_of(sample.challenge), solution=sample.expected)
     if " " not in name:
-        return load_set("fridgeiq"), next(
-            one for one in snowflakes() if one.challenge.id.startswith(name)
-        )
+        snowflake = next(one for one in snowflakes() if one.challenge.id.startswith(name))
+        return load_set("fridgeiq"), snowflake
     set_name, challenge_id = name.split(" ")
     return load_set(set_name), posed_entry(load_set(set_name), challenge_id)
 

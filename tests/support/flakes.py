@@ -1,4 +1,4 @@
-"""Shapes made of orbits, built independently for tests: by the model's placements, and by trying all."""
+"""Shapes made of orbits, built independently: by the model's placements, and by trying all."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ class Flake:
             region = frozenset(cell for at, cell in self.cells if at == part)
             for kind, (piece, *_) in enumerate(self.kinds):
                 for placed in placements(self.lattice, piece, region, self.flips):
-                    covered = sorted(number[part, cell] for cell in placed.cells)
-                    found.append((kind, tuple(covered)))
+                    found.append((kind, tuple(sorted(number[part, cell] for cell in placed.cells))))
         return sorted(found)
 
     def carried(self, symmetry: Callable[[Cell], Cell], cell: FieldCell) -> FieldCell:
@@ -169,5 +168,4 @@ def square_flake(parity: str, orbits: list[int], *pieces: Piece, flips: bool = F
 
 def flake_of(field: Field, orbits: list[int], pieces: tuple[Piece, ...], flips: bool) -> Flake:
     cells = frozenset(field.cells[cell] for orbit in orbits for cell in field.orbits[orbit])
-    centres = tuple(part.centre for part in field.boards)
-    return Flake(field.lattice, centres, cells, pieces, flips)
+    return Flake(field.lattice, tuple(part.centre for part in field.boards), cells, pieces, flips)

@@ -171,8 +171,7 @@ def _levels(make: Make) -> list[tuple[float, float]]:
         bows = [math.radians(90 * k / 4) for k in range(5)]
         r = make.fillet
         levels[2:] = [(high - r + r * math.sin(a), r - r * math.cos(a)) for a in bows]
-    tapered = [(z, inside + make.taper * z / high) for z, inside in levels]
-    return list(dict.fromkeys(tapered))
+    return list(dict.fromkeys((z, inside + make.taper * z / high) for z, inside in levels))
 
 
 def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body") -> Mesh:

@@ -279,8 +279,7 @@ def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
     glyph = affinity.translate(analytic.glyph(drawing.label, CAP_MM).polygon, x, y)
     low = top - ENGRAVED_MM
     if v.letter in ("raised", "sunk"):
-        pocket = Manifold.cylinder(9, POCKET_MM / 2, circular_segments=48)
-        solid -= pocket.translate((x, y, low))
+        solid -= Manifold.cylinder(9, POCKET_MM / 2, circular_segments=48).translate((x, y, low))
     if v.letter == "raised":
         solid += _extruded(glyph, low - 0.1, top - 0.05)
     elif v.letter == "sunk":
@@ -338,8 +337,7 @@ def _inside(ring: Points, distance: float) -> Points:
     moved = []
     for corner, u, v in _corners(ring):
         normals = np.array([[u[1], -u[0]], [-v[1], v[0]]])
-        across = normals.sum(axis=0)
-        moved.append(corner + distance * across / (1 + normals[0] @ normals[1]))
+        moved.append(corner + distance * normals.sum(axis=0) / (1 + normals[0] @ normals[1]))
     return np.array(moved)
 
 

@@ -82,8 +82,7 @@ def section(mesh: trimesh.Trimesh, z_mm: float) -> BaseGeometry:
     places = mesh.vertices[a] + part[:, None] * (mesh.vertices[b] - mesh.vertices[a])
     # Each triangle that is cut is cut at two of its edges.
     cut = (heights[a] > 0) != (heights[b] > 0)
-    pairs = of_face[cut[of_face]].reshape(-1, 2)
-    return _bounded(places[pairs])
+    return _bounded(places[of_face[cut[of_face]].reshape(-1, 2)])
 
 
 def flat_part(mesh: trimesh.Trimesh, z_mm: float, facing: int) -> BaseGeometry:
@@ -188,8 +187,7 @@ class Ribs:
 def ribs_of(recess: Polygon) -> Ribs:
     """The ribs of a recess's section; points halfway between the circles lie on their flanks."""
     points = corners(recess.exterior)
-    middle = np.asarray(recess.centroid.coords[0])
-    radii = np.hypot(*(points - middle).T)
+    radii = np.hypot(*(points - np.asarray(recess.centroid.coords[0])).T)
     height = (radii - radii.min()) / np.ptp(radii)
     outside, inside = height > 0.75, height < 0.25
     begins = np.flatnonzero(outside & ~np.roll(outside, -1))

@@ -55,8 +55,7 @@ def ascii_stl(triangles: np.ndarray = CORNERS[FACES], name: str = "box") -> str:
 
 
 def obj(corners: Points = CORNERS, polygons: Iterable[Sequence[int]] = QUADS) -> str:
-    vertices = "".join(f"v {x:g} {y:g} {z:g}\n" for x, y, z in corners)
-    return vertices + "".join(
+    return "".join(f"v {x:g} {y:g} {z:g}\n" for x, y, z in corners) + "".join(
         f"f {' '.join(f'{corner + 1}/1/1' for corner in polygon)}\n" for polygon in polygons
     )
 

@@ -23,7 +23,7 @@ MAX_CELLS = 12
 
 @dataclass(frozen=True)
 class _Part:
-    """Cells of the region as a piece covers them, with the marks on the side that shows and on the other."""
+    """Cells of the region as a piece covers them, with the marks that show and those below."""
 
     cells: Cells
     shown: dict[Cell, str]
@@ -54,8 +54,7 @@ def mixture(seed: int) -> Sketch:
     while True:
         sketch = _Mixer(rng, lattice).sketch()
         # A box of many symmetries, three times, has too many to count up to.
-        are_few = len(sketch.boxes) < 3 or max(map(len, sketch.boxes)) < 3
-        if len(sketch.boxes) < 4 and are_few:
+        if len(sketch.boxes) < 4 and (len(sketch.boxes) < 3 or max(map(len, sketch.boxes)) < 3):
             return sketch
 
 
@@ -106,18 +105,9 @@ class _Mixer:
             count = len(pieces)
             pieces += [self._other(f"q{index}") for index in range(rng.randint(1, 2))]
             rng.shuffle(pieces)
-        return Sketch(
-            lattice,
-            board - minus,
-            tuple(pieces),
-            self._flips,
-            open_count,
-            given,
-            count,
-            clues,
-            minus,
-            bool(minus) and rng.random() < 0.5,
-        )
+        blocked, region = bool(minus) and rng.random() < 0.5, board - minus
+        options = self._flips, open_count, given, count, clues, minus, blocked
+        return Sketch(lattice, region, tuple(pieces), *options)
 
     # --- cells ------------------------------------------------------------------------------------
 
@@ -166,11 +156,8 @@ class _Mixer:
         parts: list[_Part] = []
         while bare:
             start = rng.choice(sorted(bare))
-            cells = self._grown(
-                rng.choice([3, 4] if self._are_twins else [1, 2, 2, 3, 3, 4]),
-                start,
-                frozenset(bare),
-            )
+            size = rng.choice([3, 4] if self._are_twins else [1, 2, 2, 3, 3, 4])
+            cells = self._grown(size, start, frozenset(bare))
             shown, hidden = self._marks(cells, are_marked), self._marks(cells, are_marked)
             part = _Part(cells, shown, hidden, rng.choice(COLOURS))
             image = part.moved(self._symmetry)

@@ -103,8 +103,7 @@ def unit(lattice: str, row: int, col: int) -> Shape:
     if lattice in SQUARES:
         return box(col, -row - 1, col + 1, -row)
     if lattice == "triangle":
-        points = (row + col) % 2 == 0
-        base, tip = (-row - 1, -row) if points else (-row, -row - 1)
+        base, tip = (-row - 1, -row) if (row + col) % 2 == 0 else (-row, -row - 1)
         corners = [(col / 2 - 0.5, base), (col / 2 + 0.5, base), (col / 2, tip)]
         return shapely.Polygon([(x, y * math.sqrt(3) / 2) for x, y in corners])
     return hexagon(col + row % 2 / 2, -row * math.sqrt(3) / 2)
@@ -131,10 +130,9 @@ def drawn(table: dict[str, Any], lattice: str) -> Shape:
         rings = rings if isinstance(rings[0][0], list) else [rings]
         return reduce(shapely.symmetric_difference, map(shapely.Polygon, rings))
     rows = table.get("rows") or ([table["size"][1]] * table["size"][0] if "size" in table else [])
-    letters = ["X" * row if isinstance(row, int) else row for row in rows]
     places = table.get("cells") or [
         (row, col)
-        for row, text in enumerate(letters)
+        for row, text in enumerate(["X" * row if isinstance(row, int) else row for row in rows])
         for col, letter in enumerate(text)
         if letter.isalpha()
     ]
@@ -240,11 +238,10 @@ def drawn_from_cells(encoded: EncodedChallenge) -> Drawing:
         return together(cell_drawn(lattice, cell) for cell in cells)
 
     region = shape(encoded.challenge.region)
-    open_share = encoded.challenge.open_count / len(encoded.challenge.region)
     return Drawing(
         region,
         {piece.id: [shape(form.cells) for form in piece.forms] for piece in encoded.puzzle.pieces},
         90 if lattice in SQUARES else 60,
         encoded.challenge.flips,
-        open_area=region.area * open_share,
+        open_area=region.area * (encoded.challenge.open_count / len(encoded.challenge.region)),
     )

@@ -82,14 +82,8 @@ def write_page(
     downloads: Sequence[Download] = (),
 ) -> str:
     """Writes a page without what is seen in 3D; its address."""
-    files = page_files(
-        puzzle,
-        entries,
-        puzzle.profile_values.get("unit_mm", 20.0),
-        language,
-        downloads,
-        viewer=False,
-    )
+    unit_mm = puzzle.profile_values.get("unit_mm", 20.0)
+    files = page_files(puzzle, entries, unit_mm, language, downloads, viewer=False)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -126,9 +120,8 @@ class Player:
     def __init__(self, page: Page, puzzle: PuzzleSet, entry: Entry) -> None:
         self.page, self.puzzle, self.entry = page, puzzle, entry
         self.solution = dict(entry.solution or {})
-        self.free = [
-            one for one in self.solution if one not in {g.piece for g in entry.challenge.given}
-        ]
+        given_ids = {given.piece for given in entry.challenge.given}
+        self.free = [piece for piece in self.solution if piece not in given_ids]
 
     # --- what is seen -------------------------------------------------------------------------
 

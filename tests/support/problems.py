@@ -1,4 +1,4 @@
-"""Exact cover problems to test with: random ones, small enough for the reference engine, and hard ones."""
+"""Exact cover problems: random ones, small enough for the reference engine, and hard ones."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def _blind(draw: st.DrawFn) -> ExactCoverProblem:
     """A problem that has solutions by chance only."""
     count = draw(st.integers(0, 10))
     copies = draw(st.lists(st.integers(1, 3), max_size=5).map(tuple))
-    options = draw(_options(count, len(copies)))
-    problem = ExactCoverProblem(count, copies, tuple(sorted(options)))
+    problem = ExactCoverProblem(count, copies, tuple(sorted(draw(_options(count, len(copies))))))
     return _with_open_cells(problem, draw(st.integers(0, 2)))
 
 

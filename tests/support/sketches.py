@@ -96,15 +96,13 @@ class Sketch:
 
     @property
     def challenge(self) -> Challenge:
-        ids = tuple(piece.id for piece in self.pieces)
-        count = self.pieces_count
         return Challenge(
             "one",
             self.region,
-            ids,
+            tuple(piece.id for piece in self.pieces),
             self.given,
             self.flips,
-            pieces_count=count,
+            pieces_count=self.pieces_count,
             clues=self.clues,
             open_count=self.open_count,
             minus=self.minus,
@@ -339,6 +337,11 @@ def on(rows: int, cols: int, *pieces: Piece, lattice: str = "square", **changes:
 _DOMINOES = tuple(map(domino, "abcd"))
 _MIRRORED = squares("b", (0, 1), (1, 1), (2, 1), (2, 0))
 _SHORT, _LONG, _BLOCK = (board("square", *size) for size in ((1, 2), (1, 4), (2, 2)))
+_QUARTERS = quarters("a", 0, 1), quarters("b", 0, 1), quarters("c", 0, 1, 2), quarters("d", 0)
+_ACROSS = quarters("a", 0, 1, 7), quarters("b", 0, 1, 7), quarters("c", 0, 1)
+_ENDS = {"a": (0, 1), "b": (1, 0), "c": (0, 1)}
+_BARS = [hexagons(name, (0, 0), end) for name, end in _ENDS.items()]
+_BENT_BARS = [hexagons(name, (0, 0), (0, 1), (1, 1)) for name in "abc"]
 SKETCHES = {
     "copies": on(2, 4, *_DOMINOES),
     "copies and one": on(3, 3, *_DOMINOES[:3], corner("x")),
@@ -355,33 +358,10 @@ SKETCHES = {
         SQUARE, cells("square", (0, 0), (0, 1), (1, 2), (1, 3), (4, 0), (5, 0)), _DOMINOES[:3]
     ),
     "hole": Sketch(SQUARE, board("square", 3, 3) - cells("square", (1, 1)), _DOMINOES),
-    "quarters": Sketch(
-        QUARTER,
-        board("quarter-square", 1, 2),
-        (quarters("a", 0, 1), quarters("b", 0, 1), quarters("c", 0, 1, 2), quarters("d", 0)),
-    ),
-    "quarters flipped": Sketch(
-        QUARTER,
-        board("quarter-square", 1, 2),
-        (quarters("a", 0, 1, 7), quarters("b", 0, 1, 7), quarters("c", 0, 1)),
-        flips=True,
-    ),
-    "hexagons": on(
-        2,
-        3,
-        *(
-            hexagons(one, (0, 0), end)
-            for one, end in zip("abc", ((0, 1), (1, 0), (0, 1)), strict=True)
-        ),
-        lattice="hexagon",
-    ),
-    "hexagons flipped": on(
-        3,
-        3,
-        *(hexagons(one, (0, 0), (0, 1), (1, 1)) for one in "abc"),
-        lattice="hexagon",
-        flips=True,
-    ),
+    "quarters": on(1, 2, *_QUARTERS, lattice="quarter-square"),
+    "quarters flipped": on(1, 2, *_ACROSS, lattice="quarter-square", flips=True),
+    "hexagons": on(2, 3, *_BARS, lattice="hexagon"),
+    "hexagons flipped": on(3, 3, *_BENT_BARS, lattice="hexagon", flips=True),
     "does not fit": on(2, 3, flat("square", "a", _LONG), domino("b")),
 }
 
@@ -451,8 +431,7 @@ def is_true(claim: Document, sketch: Sketch) -> bool:
 
 def disagreements(sketch: Sketch) -> list[str]:
     """Where the checker's derivation differs from the model's."""
-    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = derive_problem(parse(document, "c.json").problem)
+    found = derive_problem(parse(stated(sketch, IMPOSSIBLE, {"by": "area"}), "c.json").problem)
     number = {cell: i for i, cell in enumerate(sketch.remaining)}
     options = sorted(
         (kind, tuple(sorted(number[cell] for cell in at)), 1)

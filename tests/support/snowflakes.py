@@ -162,7 +162,7 @@ def _sum_faults(catalog: dict[str, Any], part: dict[str, Any]) -> list[str]:
 
 
 def faults(entry: dict[str, Any], name: str, pieces: Sequence[str] = ()) -> list[str]:
-    """What is wrong with a snowflake, as `drawn`, of a set, by name or path, and its solution of all pieces or some."""
+    """What is wrong with a snowflake, as `drawn`, of a set, and its solution of all pieces or some."""
     lacking = (HEAD | RESULT) - entry.keys()
     if lacking:
         return [f"{key} is missing" for key in sorted(lacking)]

@@ -27,10 +27,9 @@ def neighbours(lattice: Lattice, cell: Cell) -> list[Cell]:
 def _neighbours_of_kind(name: str, kind: Cell) -> list[Cell]:
     lattice, (x, y) = LATTICES[name], kind
     edges = {frozenset(edge) for edge in lattice.cell_edges(kind)}
-    window = product(range(-24, 25), range(-36, 37))
     return [
         (dx, dy)
-        for dx, dy in window
+        for dx, dy in product(range(-24, 25), range(-36, 37))
         if (dx, dy) != (0, 0)
         and lattice.is_cell((x + dx, y + dy))
         and edges & {frozenset(edge) for edge in lattice.cell_edges((x + dx, y + dy))}

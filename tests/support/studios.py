@@ -77,8 +77,7 @@ def running(folder: Path, *arguments: str, browser: bool = False) -> Iterator[Ru
     process = subprocess.Popen(command, cwd=folder, stdout=pipe, text=True, env=environment)
     try:
         assert process.stdout is not None
-        lines = iter(process.stdout.readline, "}\n")
-        document = json.loads("".join(lines) + "}")
+        document = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
         yield RunningStudio(document["url"], folder, process)
     finally:
         process.kill()

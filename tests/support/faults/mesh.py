@@ -48,8 +48,7 @@ def second_body(case: Case, _: float) -> Planted:
 def hidden_cavity(case: Case, _: float) -> Planted:
     """A box inside the plastic that faces inwards."""
     where, size = point_inside(case, 4.2, 5.5, 2.0), case.random.uniform(0.3, 1.5)
-    cavity = inside_out(box(where - size / 2, where + size / 2))
-    return case.meshed(together(case.body, cavity))
+    return case.meshed(together(case.body, inside_out(box(where - size / 2, where + size / 2))))
 
 
 def cavity_reaches_out(case: Case, _: float) -> Planted:
@@ -84,8 +83,7 @@ def face_of_no_extent(case: Case, _: float) -> Planted:
 
 def corner_through_wall(case: Case, _: float) -> Planted:
     """A corner of the face, pushed down through the back."""
-    top = case.profile.thickness_mm
-    faced = np.flatnonzero(case.body.vertices[:, 2] > top - 0.01)
+    faced = np.flatnonzero(case.body.vertices[:, 2] > case.profile.thickness_mm - 0.01)
     which = case.random.choice(faced.tolist())
     below = -case.random.uniform(0.5, 5)
 

@@ -13,8 +13,7 @@ from tests.support.prints import Order
 
 
 def thicker(case: Case, size: float) -> Planted:
-    thickness = case.profile.thickness_mm + 0.05 * size * case.sign()
-    return case.rebuilt(thickness_mm=thickness)
+    return case.rebuilt(thickness_mm=case.profile.thickness_mm + 0.05 * size * case.sign())
 
 
 def top_chamfered(case: Case, size: float) -> Planted:
@@ -59,8 +58,7 @@ def tips_cut_off(case: Case, size: float) -> Planted:
     """Tips cut so far that the outline is no more the piece's: 0.2 units are the limit."""
     # So far a tip lies inside the drawn one for the clearance alone.
     inset_mm = case.profile.inset_mm / math.sin(math.radians(22.5))
-    flat = 2 * math.tan(math.radians(22.5)) * (4.0 * size - inset_mm)
-    return case.drafted(tip_flat_mm=flat)
+    return case.drafted(tip_flat_mm=2 * math.tan(math.radians(22.5)) * (4.0 * size - inset_mm))
 
 
 def grown(case: Case, size: float) -> Planted:

@@ -28,8 +28,7 @@ def turned(case: Case, *steps: tuple[int, float]) -> Planted:
 
     def all_turned(vertices: Points) -> Points:
         for axis, degrees in steps:
-            turn = rotation_matrix(math.radians(degrees), np.eye(3)[axis])[:3, :3]
-            vertices = vertices @ turn.T
+            vertices = vertices @ rotation_matrix(math.radians(degrees), np.eye(3)[axis])[:3, :3].T
         return vertices
 
     return case.moved(all_turned)

@@ -191,8 +191,7 @@ class Fault:
 
     def clearly(self, seed: int, piece: str | None = None) -> Planted:
         """The fault with a seeded size that is clearly too much."""
-        size = Random(f"size of {self.name} {seed}").uniform(*self.clear)
-        return self.planted(size, seed, piece)
+        return self.planted(Random(f"size of {self.name} {seed}").uniform(*self.clear), seed, piece)
 
 
 def limit(
@@ -270,8 +269,7 @@ def towards_side(
     for _ in range(60):
         middle = (low + high) / 2
         there = Point(start[0] + middle * math.cos(angle), start[1] + middle * math.sin(angle))
-        inside = outline.contains(there)
-        wall = outline.exterior.distance(there) * (1 if inside else -1) - radius
+        wall = outline.exterior.distance(there) * (1 if outline.contains(there) else -1) - radius
         low, high = (middle, high) if wall > wall_mm else (low, middle)
     return round(start[0] + low * math.cos(angle), 4), round(start[1] + low * math.sin(angle), 4)
 

@@ -41,8 +41,7 @@ def oval_recess(case: Case, size: float) -> Planted:
         radius = case.recess.diameters.widest_mm / 2 + case.recess.lead_in_mm + 0.01
         near = (np.hypot(*away.T) < radius) & (vertices[:, 2] < case.recess.high_mm + 0.01)
         far = (away @ along)[:, None] * along
-        change = part * far - part * (away - far)
-        vertices[near, :2] += change[near]
+        vertices[near, :2] += (part * far - part * (away - far))[near]
         return vertices
 
     return case.moved(stretch)
@@ -117,9 +116,8 @@ def one_recess_more(case: Case, _: float) -> Planted:
 
 
 def needless_release(case: Case, _: float) -> Planted:
-    recess = case.recess
     return case.with_recess(
-        release=ReleaseHole(2, recess.high_mm, case.profile.thickness_mm, 0.2, 10)
+        release=ReleaseHole(2, case.recess.high_mm, case.profile.thickness_mm, 0.2, 10)
     )
 
 

@@ -42,8 +42,7 @@ def small_bed(case: Case, size: float) -> Planted:
 
 def swapped_piece(case: Case, _: float) -> Planted:
     """The mesh of another piece in the file of this one."""
-    other = case.random.choice(case.others)
-    return case.planted(replace(other, name=case.name), faulty="")
+    return case.planted(replace(case.random.choice(case.others), name=case.name), faulty="")
 
 
 def swapped_files(case: Case, _: float) -> Planted:

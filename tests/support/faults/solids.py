@@ -36,8 +36,7 @@ def manifold(case: Case) -> Manifold:
 def made(case: Case, solid: Manifold) -> Planted:
     mesh = solid.simplify(2e-3).to_mesh64()  # no slivers along the seams
     vertices = np.asarray(mesh.vert_properties)[:, :3].astype(np.float32).astype(float)
-    faces = np.asarray(mesh.tri_verts).astype(np.int64)
-    return case.planted(welded(case.name, vertices, faces))
+    return case.planted(welded(case.name, vertices, np.asarray(mesh.tri_verts).astype(np.int64)))
 
 
 # --- recesses ----------------------------------------------------------------------------------
@@ -103,15 +102,13 @@ def side_of(case: Case) -> tuple[Points, Points]:
     lengths = np.linalg.norm(along, axis=1)
     which = case.random.choice(np.flatnonzero(lengths > 0.45 * lengths.max()).tolist())
     dx, dy = along[which] / lengths[which]
-    share = case.random.uniform(0.3, 0.7)
-    return ring[which] + share * along[which], np.array([dy, -dx])
+    return ring[which] + case.random.uniform(0.3, 0.7) * along[which], np.array([dy, -dx])
 
 
 def bulge_at_corner(case: Case, _: float) -> Planted:
     """A cylinder in a corner that points outwards, which it leaves by 0.3 mm, its sides by more."""
     place, way = corner_of(case, 85, 140)
-    middle = place - 0.7 * way
-    return made(case, manifold(case) + extruded(Point(middle).buffer(1.0), 1.0, 6.0))
+    return made(case, manifold(case) + extruded(Point(place - 0.7 * way).buffer(1.0), 1.0, 6.0))
 
 
 def ridge_on_side(case: Case, _: float) -> Planted:
@@ -149,8 +146,7 @@ def filled_corner(case: Case, _: float) -> Planted:
 
 def broken_tip(case: Case, _: float) -> Planted:
     """The last 3 mm of a tip, as a fall breaks them off."""
-    drawn = orient(case.drawing.canonical).exterior
-    tips = [one for one in corners(drawn) if one[2] < 50]
+    tips = [one for one in corners(orient(case.drawing.canonical).exterior) if one[2] < 50]
     place, way, _angle = case.random.choice(tips)
     end = case.drawing.outline.distance(Point(place)) + 3.0
     along = np.array([-way[1], way[0]])
@@ -184,8 +180,7 @@ def nub_under_back(case: Case, size: float) -> Planted:
 
 def hollow_back(case: Case, _: float) -> Planted:
     """The whole back but for a rim, 0.3 mm deep, as a bed that is not level leaves it."""
-    room = case.drawing.foot.buffer(-1.0)
-    return made(case, manifold(case) - extruded(room, -1.0, 0.3))
+    return made(case, manifold(case) - extruded(case.drawing.foot.buffer(-1.0), -1.0, 0.3))
 
 
 FAULTS = [
