@@ -1,5 +1,4 @@
-"""What the browser shows while a profile is tuned: its values and errors, solids, sections, plates,
-the bill of materials; files to print, and checks of meshes."""
+"""What the browser shows while a profile is tuned, files to print, and checks of meshes."""
 
 from __future__ import annotations
 
@@ -43,20 +42,22 @@ def profile_file(project: Project) -> dict[str, Any]:
     """
     text = project.form.changes()
     name = f"{project.name.removesuffix('.toml')}-profile.toml"
-    known, differs = "", False
+    before = {"digest": "", "text": text}
     if (project.folder / name).exists():
         before = WorkingFolder(project.folder).read(name)
-        known, differs = before["digest"], before["text"] != text
-    return {"name": name, "text": text, "known": known, "differs": differs}
+    differs = before["text"] != text
+    return {"name": name, "text": text, "known": before["digest"], "differs": differs}
 
 
 def _live_parts(project: Project) -> tuple[LiveParts, list[dict[str, str]]]:
-    """The parts of the set, and the faults of those that the profile does not suit."""
-    from fabkit.studio.live import LiveParts, is_possible
+    """Return the parts of the set, and the faults of those that the profile does not suit."""
+    from fabkit.drawing.draft import draft_possible, draft_printable
+    from fabkit.studio.live import LiveParts
 
     def remains(part: Printable, other: ProfileForm) -> bool:
         try:
-            return not is_possible(project.puzzle, part, other.profile)
+            _, failed = draft_possible(project.puzzle, [part], other.profile, draft_printable)
+            return bool(failed)
         except InputError:
             return True
 
@@ -134,10 +135,8 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     except InputError as error:
         # All have one cause: the bed.
         key = project.form.fault(error.errors[0], fails)["key"]
-        return {
-            "plates": [],
-            "faults": [{"key": key, "message": str(detail)} for detail in error.errors],
-        }
+        faults = [{"key": key, "message": str(detail)} for detail in error.errors]
+        return {"plates": [], "faults": faults}
 
 
 def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any]:
@@ -161,9 +160,7 @@ def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, 
     if not answer.solutions:
         return {"parts": None}
     layout = encoded.decode(answer.solutions[0])
-    return {
-        "parts": assembled_matrices(puzzle, project.profile, challenge.board_cells, layout),
-    }
+    return {"parts": assembled_matrices(puzzle, project.profile, challenge.board_cells, layout)}
 
 
 def section(project: Project, part: str, *, emit: Emit, progress: Progress) -> dict[str, Any]:
