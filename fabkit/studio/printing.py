@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 _SOLUTION_S = 5.0
 #: Time limit for each challenge of a check, in seconds.
 _CHECK_S = 60.0
-#: Where commands put files, in the working folder.
-_OUTPUT = "output"
-#: In the room: the folder of files to download.
-_FILES = "files"
 #: In the room: the folder of the report on a check.
 _CHECK = "check"
 
@@ -105,7 +101,7 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
         emit_model(live, part)
     if faults:
         return {"bill": None}
-    bom = bom_in(project.folder / _OUTPUT / project.puzzle.name, live.artifacts)
+    bom = bom_in(project.folder / "output" / project.puzzle.name, live.artifacts)
     totals = {"parts": sum(piece.count for piece in bom.pieces), "grams": bom.grams}
     return {"bill": bom.document() | totals}
 
@@ -188,7 +184,7 @@ def files(project: Project, kind: str, *, emit: Emit, progress: Progress) -> dic
     from fabkit.jobs.parallel import all_cores
 
     puzzle = project.puzzle
-    folder = project.room / _FILES / kind / puzzle.name
+    folder = project.room / "files" / kind / puzzle.name
     with all_cores():
         set_file = project.name, project.text
         path = make_bundle(puzzle, project.profile, kind, folder, set_file, progress)
