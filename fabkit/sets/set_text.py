@@ -23,7 +23,7 @@ from fabkit.core.parsing import parse_toml
 
 _Table = Mapping[str, Any]
 #: Parses a text, or remembers what it parses to; raises `InputError` like `parse_toml`.
-Parse = Callable[[str], Mapping[str, Any]]
+Parse = Callable[[str], _Table]
 
 #: The longest line that is written, unless an item of a list is longer.
 _WIDTH = 100
@@ -34,11 +34,10 @@ _ROWS = ("rows", "back", "labels", "groups")
 #: Comments between tables: right below the table before, apart from both, right above the next.
 _GAP = re.compile(r"(?:((?:[ \t]*#.*\n)*)([ \t]*\n(?:.*\n)*?))?((?:[ \t]*#.*\n)*)\Z")
 
-
 _parse = partial(parse_toml, source="")
 
 
-def edit_text(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> str:
+def edit_text(text: str, document: _Table, parse: Parse = _parse) -> str:
     """Return the text changed so that it parses to a document.
 
     Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
@@ -61,9 +60,8 @@ def edit_text(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> 
         is_edited = _parses_to(edited, document, parse)
         return edited if is_edited else tomli_w.dumps(document).replace("\n", line_end)
     except (TypeError, RecursionError):
-        raise InputError.of(
-            "", "contains null, which TOML cannot represent, or is nested too deeply"
-        ) from None
+        message = "contains null, which TOML cannot represent, or is nested too deeply"
+        raise InputError.of("", message) from None
 
 
 @dataclass
@@ -114,7 +112,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
 
 
-def _parses_to(text: str, document: Mapping[str, Any], parse: Parse = _parse) -> bool:
+def _parses_to(text: str, document: _Table, parse: Parse = _parse) -> bool:
     try:
         return _same(parse(text), document)
     except InputError:

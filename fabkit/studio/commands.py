@@ -1,8 +1,8 @@
 """The commands that edit a set file, by name.
 
-Each is a function whose annotations say what the browser may pass. It changes the document of an `Edit`,
-and what else of that depends on it; it may return what the browser needs to know besides, such as a
-``refusal``: the key of the message that says why the document stays as it is.
+Each is a function whose annotations say what the browser may pass. It changes the document of an
+`Edit`, with all that depends on the change; it may return what the browser needs to know besides, such
+as a ``refusal``: the key of the message that says why the document stays as it is.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import LOOKS
 from fabkit.model.puzzle import MOVES
 from fabkit.sets.piece_reader import PLAIN_LETTER
-from fabkit.sets.regions import LONGEST_SIDE, MAX_CELLS_OF_FILE, CellNumbering
+from fabkit.sets.regions import LONGEST_SIDE, MAX_CELLS_OF_FILE, CellNumbering, RegionReader
 from fabkit.sets.set_text import edit_text
 from fabkit.studio.drawing import drawings_of, read_project
 from fabkit.studio.project import Project, call_checked, parsed
-from fabkit.studio.references import move_cells, movement, rename_board, rename_pieces
+from fabkit.studio.references import less, move_cells, movement, rename_board, rename_pieces
 from fabkit.studio.things import (
     DRAWN_BY,
     LETTERS,
@@ -105,8 +105,8 @@ def draw(
     if not edit.before.can_paint(thing):
         return None
     start = _corner(lattice, cells) if cells else step
-    drawn = {_less(cell, start): letter for cell, letter in zip(cells, letters, strict=True)}
-    notation = _notation(lattice, drawn)
+    drawn = {less(cell, start): letter for cell, letter in zip(cells, letters, strict=True)}
+    notation = _notation(edit.before.regions, drawn)
     if "cells" in notation and thing.kind != "cut":
         if thing.kind == "piece" and {*letters} != {PLAIN_LETTER}:
             return {"refusal": "draw_marks_whole"}
@@ -119,7 +119,7 @@ def draw(
         moved = movement(lattice, dict(moves) if is_board else {})
 
         def image(point: Point) -> Point:
-            return _less(moved((point[0] + step[0], point[1] + step[1])), start)
+            return less(moved((point[0] + step[0], point[1] + step[1])), start)
 
         before, after = (CellNumbering(lattice, frozenset(part)) for part in (old, drawn))
         if old and drawn:
@@ -142,8 +142,8 @@ def draw(
 def stamp(
     thing: Thing, step: _Point, cell: _Point, stamped: _Word | dict[str, str], *, edit: Edit
 ) -> None:
-    """Put a text on the place of a cell of a board, or what must cover it; take away what is there."""
-    lattice, drawn, cell = edit.before.lattice, edit.before.drawn(thing), _less(cell, step)
+    """Write a text on the place of a cell of a board, or what must cover it, or remove that."""
+    lattice, drawn, cell = edit.before.lattice, edit.before.drawn(thing), less(cell, step)
     labels, clues = edit.before.details(thing, drawn)
     if cell not in drawn:
         return
@@ -177,15 +177,9 @@ def _write_details(
         lines = [" ".join(words.get(place, ".") for place in row) for row in rows]
         _set(table, "labels", words and lines)
     if clues is not None:
-        named = [
-            (_addresses(lattice, covered & {*cells}, numbering.origin), what)
-            for covered, what in clues
-        ]
-        _set(table, "clue", [{"cells": names, **what} for names, what in named if names])
-
-
-def _less(point: Point, other: Point) -> Point:
-    return point[0] - other[0], point[1] - other[1]
+        parts = [(covered & numbering.cells, what) for covered, what in clues]
+        rows = [(_addresses(lattice, part, numbering.origin), what) for part, what in parts if part]
+        _set(table, "clue", [{"cells": names, **what} for names, what in rows])
 
 
 def _corner(lattice: Lattice, cells: Sequence[Cell]) -> Point:
@@ -196,19 +190,16 @@ def _corner(lattice: Lattice, cells: Sequence[Cell]) -> Point:
     return min(columns) // len(lattice.columns) * ux - top * vx, -top * vy
 
 
-def _notation(lattice: Lattice, drawn: Mapping[Cell, str]) -> dict[str, Any]:
-    """Return ``rows`` of text that draw cells with letters where they can, else ``cells`` by letter."""
-    letters: dict[Point, str] = {}
-    for cell, letter in drawn.items():
-        place = lattice.row_col(cell)
-        letters[place] = letters.get(place, "") + letter
+def _notation(regions: RegionReader, drawn: Mapping[Cell, str]) -> dict[str, Any]:
+    """Return ``rows`` of text if they can draw cells with letters, else ``cells`` by letter."""
+    lattice = regions.lattice
+    letters = {lattice.row_col(cell): letter for cell, letter in drawn.items()}
     height, width = (1 + max(side) for side in zip((0, 0), *letters, strict=True))
-    size = len(lattice.columns[0])
-    is_whole = all(text == text[:1] * size for text in letters.values())
-    is_whole &= all(len(letter) == 1 for letter in drawn.values())
-    if is_whole and max(height, width) <= LONGEST_SIDE:
-        lines = [[letters.get((row, i), ".")[0] for i in range(width)] for row in range(height)]
-        return {"rows": ["".join(line) for line in lines]}
+    if max(height, width) <= LONGEST_SIDE:
+        lines = [[letters.get((row, i), ".") for i in range(width)] for row in range(height)]
+        rows = ["".join(line) for line in lines]
+        if regions.letters(rows) == drawn:
+            return {"rows": rows}
     names = dict.fromkeys(drawn[cell] for cell in sorted(drawn, key=lattice.address))
     parts = {name: {cell for cell in drawn if drawn[cell] == name} for name in names}
     return {"cells": {name: _addresses(lattice, parts[name]) for name in parts}}
@@ -216,8 +207,8 @@ def _notation(lattice: Lattice, drawn: Mapping[Cell, str]) -> dict[str, Any]:
 
 def _addresses(lattice: Lattice, cells: set[Cell], origin: Point = (0, 0)) -> list[list[int]]:
     addresses = sorted(map(lattice.address, cells))
-    named = [[row - origin[0], column - origin[1], index] for row, column, index in addresses]
-    return [address[: 2 + lattice.is_divided] for address in named]
+    length = 2 + lattice.is_divided
+    return [[*less((row, column), origin), index][:length] for row, column, index in addresses]
 
 
 # --- of tables ------------------------------------------------------------------------------------
@@ -265,7 +256,7 @@ def set_field(
 
 
 def _change_piece(edit: Edit, table: Document, key: str, value: object) -> None:
-    """Change the name of a piece or the number of its copies, also wherever the file names them."""
+    """Change the name of a piece or the number of its copies, wherever the file names them."""
     before = ids_of(table)
     _set(table, key, value)
     rename_pieces(edit.document, dict(zip(before, ids_of(table), strict=False)))
@@ -299,9 +290,9 @@ def set_flips(flips: bool, *, edit: Edit) -> None:
 def add_mark(look: Annotated[str, choice(*LOOKS)], *, edit: Edit) -> _Outcome:
     """Let the set's pieces have marks of a look; return the ``letter`` to draw them with."""
     head = edit.table("set")
-    marks = head["marks"] = as_table(head.get("marks"))
+    marks = as_table(head.get("marks"))
     letter = next(name for name in look + LETTERS if name not in {*marks, PLAIN_LETTER})
-    marks[letter] = look
+    head["marks"] = marks | {letter: look}
     return {"letter": letter}
 
 

@@ -1,13 +1,11 @@
-"""What the browser shows of a set file while it is drawn: its tables, its shapes, its errors, its
-solutions."""
+"""What the browser shows of a set file while it is drawn: tables, shapes, errors, solutions."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabkit.core.errors import ErrorDetail, InputError
 from fabkit.core.hashes import json_sha256
@@ -18,9 +16,6 @@ from fabkit.output.web.drawdata import draw_data
 from fabkit.output.web.playdata import flat_list
 from fabkit.studio.project import Emit, Project, parsed
 from fabkit.studio.things import Drawings, as_table, tables
-
-if TYPE_CHECKING:
-    from fabkit.solve.encoding import EncodedChallenge
 
 #: Time limit for the level of a challenge, in seconds.
 _RATING_S = 5.0
@@ -90,8 +85,7 @@ def read_project(project: Project) -> dict[str, Any]:
 
 
 def questions(puzzle: PuzzleSet) -> dict[str, str]:
-    """Return a key for each board, challenge and family (``family ID``), which changes exactly if the
-    answer to it may: of a family, to one of its members."""
+    """Return a key for each board, challenge and ``family ID``; it changes exactly if answers may."""
     asked: dict[str, Any] = {board.id: puzzle.whole_board(board) for board in puzzle.boards}
     asked |= {challenge.id: challenge for challenge in puzzle.challenges}
     asked |= {f"family {family.id}": family for family in puzzle.families}
@@ -144,7 +138,8 @@ def solve(
     encoded = to_exact_cover(project.puzzle, asked)
     answer = answer_to(encoded, "first", budget=Budget(progress=progress))
     if answer.solutions:
-        emit({"solution": _solution(encoded, answer.solutions[0])})
+        layout = encoded.decode(answer.solutions[0])
+        emit({"solution": {piece: flat_list(sorted(layout[piece])) for piece in layout}})
 
     emitted_count = 1
 
@@ -172,7 +167,3 @@ def solve(
         rating = difficulty(encoded.problem, answer.count, Budget(_RATING_S, progress))
         document["level"] = rating and level_of(asked, rating.score)
     return {"answer": document}
-
-
-def _solution(encoded: EncodedChallenge, solution: Sequence[int]) -> dict[str, list[int]]:
-    return {piece: flat_list(sorted(cells)) for piece, cells in encoded.decode(solution).items()}

@@ -47,7 +47,7 @@ def new_file(lattice: str, example: bool) -> dict[str, Any]:
 
 
 def mesh_path(room: Path, name: str) -> Path:
-    """Return where a mesh that the browser sends is kept, under a name that is safe and like its own.
+    """Return where a mesh from the browser is kept, under a safe name like its own.
 
     Raises:
         InputError: when its name has no ending of meshes.
@@ -134,8 +134,8 @@ class WorkingFolder:
         return path
 
     def _files(self, pattern: str, are_sets: bool) -> list[Path]:
-        files = sorted(path for path in self.path.glob(pattern) if self._is_plain(path))
-        return [path for path in files if _looks_like_a_set(path) == are_sets]
+        paths = sorted(filter(self._is_plain, self.path.glob(pattern)))
+        return [path for path in paths if _looks_like_a_set(path) == are_sets]
 
     def _is_plain(self, path: Path) -> bool:
         return not path.is_symlink() and (path.is_file() or not path.exists())

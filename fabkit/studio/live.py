@@ -72,17 +72,8 @@ class LiveParts:
         return _kept[key][1]
 
 
-def is_possible(puzzle: PuzzleSet, part: Printable, profile: Profile) -> bool:
-    """Return whether a profile suits a part.
-
-    Raises:
-        InputError: when it does not suit the set.
-    """
-    return not draft_possible(puzzle, [part], profile, draft_printable)[1]
-
-
 def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
-    """The ids of the parts on each plate, with their matrices.
+    """Return the ids of the parts on each plate, with their matrices.
 
     Raises:
         InputError: when a part is larger than the bed.
@@ -100,8 +91,7 @@ def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
 def assembled_matrices(
     puzzle: PuzzleSet, profile: Profile, region: frozenset[Cell], layout: Layout
 ) -> list[tuple[str, list[float]]]:
-    """The ids of the board that holds a solution, if it is printed, and of the pieces, with their
-    matrices.
+    """Return the ids and matrices of the pieces, and of the board that holds them, if it is printed.
 
     Args:
         region: the cells of the board.
@@ -119,7 +109,7 @@ def assembled_matrices(
 def _made_from(
     puzzle: PuzzleSet, profile: Profile, drawing: PartDrawing, part: Printable
 ) -> tuple[object, ...]:
-    """What the mesh and the model of a part depend on: its drawing, and the areas of its tones."""
+    """Return what mesh and model of a part depend on: its drawing, and the areas of its tones."""
     if profile.tones == "plain" or not isinstance(part, Piece):
         return (drawing,)
     marks = tuple(puzzle.marks.items()) if part.back else ()

@@ -39,20 +39,22 @@ MEDIA_TYPES = {
 
 
 def studio_files() -> dict[str, bytes]:
-    """Return the files of the page by their paths, among them the play page's modules, which its own
-    import."""
+    """Return the files of the page by path, with the play page's modules, which its own import."""
     files = shared_files()
     for path in (*sorted(STATIC.glob("*.js")), *sorted(_STATIC.iterdir())):
         files[path.name] = shipped_file(path).read_bytes()
     files["fabkit.css"] += files.pop("studio.css")
-    messages = {language: _messages(language) for language in LANGUAGES}
+    messages = {}
+    for language in LANGUAGES:
+        texts = load_messages("settings", language).items()
+        messages[language] = load_messages("page", language) | load_messages("studio", language)
+        messages[language] |= {f"setting.{key}": text for key, text in texts}
     data = {"defaultLanguage": "", "translations": messages, "entries": [], "titles": {}}
     files["data.js"] = data_script(data).encode()
-    start = LANGUAGES[0]
     html = render_html(
         "studio.html",
-        messages=messages[start],
-        language=start,
+        messages=messages[LANGUAGES[0]],
+        language=LANGUAGES[0],
         languages=LANGUAGE_NAMES.items(),
         policy=POLICY,
         scripts=("data.js", "vendor/three.js"),
@@ -63,18 +65,10 @@ def studio_files() -> dict[str, bytes]:
     return files
 
 
-def _messages(language: str) -> dict[str, str]:
-    messages = load_messages("page", language) | load_messages("studio", language)
-    return messages | {
-        f"setting.{key}": text for key, text in load_messages("settings", language).items()
-    }
-
-
 def start_document(
     folder: WorkingFolder, start: str, layers: Sequence[str], settings: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what the page starts with: the set to open, sets to choose from, all lattices, and the
-    endings of files with meshes."""
+    """Return what the page starts with: the set to open, and what there is to choose from."""
     from fabkit.mesh.files.readers import ENDINGS
 
     return {

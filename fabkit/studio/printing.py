@@ -1,5 +1,4 @@
-"""What the browser shows while a profile is tuned: its values and errors, solids, sections, plates,
-the bill of materials; files to print, and checks of meshes."""
+"""What the browser shows while a profile is tuned, files to print, and checks of meshes."""
 
 from __future__ import annotations
 
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 _SOLUTION_S = 5.0
 #: Time limit for each challenge of a check, in seconds.
 _CHECK_S = 60.0
-#: Where commands put files, in the working folder.
-_OUTPUT = "output"
-#: In the room: the folder of files to download.
-_FILES = "files"
 #: In the room: the folder of the report on a check.
 _CHECK = "check"
 
@@ -43,20 +38,22 @@ def profile_file(project: Project) -> dict[str, Any]:
     """
     text = project.form.changes()
     name = f"{project.name.removesuffix('.toml')}-profile.toml"
-    known, differs = "", False
+    before = {"digest": "", "text": text}
     if (project.folder / name).exists():
         before = WorkingFolder(project.folder).read(name)
-        known, differs = before["digest"], before["text"] != text
-    return {"name": name, "text": text, "known": known, "differs": differs}
+    differs = before["text"] != text
+    return {"name": name, "text": text, "known": before["digest"], "differs": differs}
 
 
 def _live_parts(project: Project) -> tuple[LiveParts, list[dict[str, str]]]:
-    """The parts of the set, and the faults of those that the profile does not suit."""
-    from fabkit.studio.live import LiveParts, is_possible
+    """Return the parts of the set, and the faults of those that the profile does not suit."""
+    from fabkit.drawing.draft import draft_possible, draft_printable
+    from fabkit.studio.live import LiveParts
 
     def remains(part: Printable, other: ProfileForm) -> bool:
         try:
-            return not is_possible(project.puzzle, part, other.profile)
+            _, failed = draft_possible(project.puzzle, [part], other.profile, draft_printable)
+            return bool(failed)
         except InputError:
             return True
 
@@ -104,7 +101,7 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
         emit_model(live, part)
     if faults:
         return {"bill": None}
-    bom = bom_in(project.folder / _OUTPUT / project.puzzle.name, live.artifacts)
+    bom = bom_in(project.folder / "output" / project.puzzle.name, live.artifacts)
     totals = {"parts": sum(piece.count for piece in bom.pieces), "grams": bom.grams}
     return {"bill": bom.document() | totals}
 
@@ -134,10 +131,8 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     except InputError as error:
         # All have one cause: the bed.
         key = project.form.fault(error.errors[0], fails)["key"]
-        return {
-            "plates": [],
-            "faults": [{"key": key, "message": str(detail)} for detail in error.errors],
-        }
+        faults = [{"key": key, "message": str(detail)} for detail in error.errors]
+        return {"plates": [], "faults": faults}
 
 
 def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any]:
@@ -161,9 +156,7 @@ def assembled(project: Project, *, emit: Emit, progress: Progress) -> dict[str, 
     if not answer.solutions:
         return {"parts": None}
     layout = encoded.decode(answer.solutions[0])
-    return {
-        "parts": assembled_matrices(puzzle, project.profile, challenge.board_cells, layout),
-    }
+    return {"parts": assembled_matrices(puzzle, project.profile, challenge.board_cells, layout)}
 
 
 def section(project: Project, part: str, *, emit: Emit, progress: Progress) -> dict[str, Any]:
@@ -191,7 +184,7 @@ def files(project: Project, kind: str, *, emit: Emit, progress: Progress) -> dic
     from fabkit.jobs.parallel import all_cores
 
     puzzle = project.puzzle
-    folder = project.room / _FILES / kind / puzzle.name
+    folder = project.room / "files" / kind / puzzle.name
     with all_cores():
         set_file = project.name, project.text
         path = make_bundle(puzzle, project.profile, kind, folder, set_file, progress)

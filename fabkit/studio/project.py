@@ -1,5 +1,4 @@
-"""What is open in the studio: the text of a set file, and the profile chosen for it; and how the
-browser's calls reach the functions that answer them."""
+"""What is open in the studio: a set file and its profile; and calls with the browser's arguments."""
 
 from __future__ import annotations
 
@@ -62,8 +61,9 @@ class Project:
         return read(self.name, self.text, self.folder)
 
     def challenge(self, name: str = "") -> Challenge:
-        """Return a challenge by name; by default the set's first board that is not optional, or else
-        its first challenge or board.
+        """Return a challenge by name.
+
+        By default, it is the set's first board that is not optional, else its first challenge or board.
 
         Raises:
             InputError: when there is none.
@@ -73,8 +73,7 @@ class Project:
 
         puzzle = self.puzzle
         if not name and not default_board(puzzle.boards):
-            names = [part.id for part in puzzle.challenges] + [part.id for part in puzzle.boards]
-            name = names[0] if names else ""
+            name = next((part.id for part in (*puzzle.challenges, *puzzle.boards)), "")
         return find_challenge(puzzle, name or None)
 
     @cached_property

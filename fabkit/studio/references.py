@@ -1,14 +1,12 @@
-"""What the tables of a set file call by the name of a piece or a board, or by a place on a board: it
-follows when that gets another name, or when the board is drawn anew."""
+"""Names and cells in the tables of a set file, which follow a piece or board that changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
-from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.puzzle import JOIN
 from fabkit.sets.family_reader import choice_name
 from fabkit.sets.regions import CellNumbering, cells_named
@@ -79,8 +77,7 @@ def move_cells(
         row, column, index = lattice.address(image(cells[part[0] if part else 0]))
         if type(item) is int and (row, column) in after.places:
             return after.places.index((row, column))
-        named = [row - after.origin[0], column - after.origin[1]]
-        return [*named, index] if part else named
+        return [*less((row, column), after.origin), index][: 3 if part else 2]
 
     def moved_value(key: str, value: Any) -> Any:
         if not isinstance(value, list):
@@ -129,13 +126,13 @@ def _name(item: Any, numbering: CellNumbering) -> str:
 def movement(lattice: Lattice, moves: Mapping[Cell, Cell]) -> Image:
     """Return the movement of the lattice that takes cells to others; without cells, none."""
     for symmetry in lattice.symmetries if moves else ():
-        images = ((symmetry(cell), target) for cell, target in moves.items())
-        steps = {(to[0] - at[0], to[1] - at[1]) for at, to in images}
+        steps = {less(symmetry(cell), target) for cell, target in moves.items()}
         if len(steps) == 1:
-            return partial(_turned, symmetry, steps.pop())
+            step = steps.pop()
+            return lambda point: less(symmetry(point), step)
     return lambda point: point
 
 
-def _turned(symmetry: Symmetry, step: Point, point: Point) -> Point:
-    x, y = symmetry(point)
-    return x + step[0], y + step[1]
+def less(point: Point, other: Point) -> Point:
+    """Return the difference of two points."""
+    return point[0] - other[0], point[1] - other[1]

@@ -122,11 +122,6 @@ class Studio:
             self.workers[name] = start_worker(name)
         return self.workers[name]
 
-    def warm_up(self) -> None:
-        """Start the warm processes, so that they are ready when they are needed."""
-        for name in _WARM:
-            self.worker(name)
-
     def close(self) -> None:
         """End all processes."""
         for worker in self.workers.values():
@@ -275,14 +270,6 @@ class _TooLargeError(FabkitError):
     """The body of a request is too large."""
 
 
-async def _document(request: Request) -> dict[str, Any]:
-    body = await _body(request, _MAX_BYTES)
-    try:
-        return parse_json(body.decode(), "request")
-    except UnicodeDecodeError:
-        raise InputError.of("request", "is not UTF-8 text") from None
-
-
 #: The calls of the browser that are answered at once, in a thread.
 ANSWERS: dict[str, Callable[..., Any]] = {
     "read": read_project,
@@ -303,7 +290,8 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
     async def static(request: Request) -> Response:
         name = request.path_params["name"] or "index.html"
         if name == "index.html":
-            studio.warm_up()  # while the page loads its scripts
+            for process in _WARM:  # so that they are ready when the page is
+                studio.worker(process)
         if name == "start.json":
             start = studio.start, studio.layers, studio.settings
             return JSONResponse(await to_thread.run_sync(start_document, studio.folder, *start))
@@ -319,9 +307,8 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         is_made = name.isprintable() and len(name) < _LONGEST_PATH and name.split("/")[0] != MESHES
         is_made = is_made and path.resolve().is_relative_to(studio.room.resolve())
         if not is_made or not path.is_file():
-            return PlainError(
-                "there is no such file; it may have been made by an earlier studio", 404
-            )
+            gone = "there is no such file; it may have been made by an earlier studio"
+            return PlainError(gone, 404)
         download = "download" in request.query_params
         kind = MEDIA_TYPES.get(path.suffix, "application/octet-stream")
         return FileResponse(path, media_type=kind, filename=path.name if download else None)
@@ -330,8 +317,11 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         name = request.path_params["name"]
         if name not in ANSWERS and name not in CALLS:
             return PlainError("there is no such call", 404)
-        document = await _document(request)
-        arguments = studio.arguments(document)
+        body = await _body(request, _MAX_BYTES)
+        try:
+            arguments = studio.arguments(parse_json(body.decode(), "request"))
+        except UnicodeDecodeError:
+            raise InputError.of("request", "is not UTF-8 text") from None
         if name in CALLS:
             return _EventStream(studio, name, arguments)
         function = ANSWERS[name]
@@ -365,11 +355,8 @@ def application(studio: Studio, hosts: frozenset[str]) -> ASGIApp:
         Route("/made/{name:path}", made),
         Route("/{name:path}", static),
     ]
-    app = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers={FabkitError: failed, Exception: failed},
-    )
+    handlers = {FabkitError: failed, Exception: failed}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return _Guard(app, studio, hosts)
 
 
@@ -387,9 +374,8 @@ def open_socket(port: int) -> socket.socket:
         listener.bind(("127.0.0.1", port))
     except OSError as error:
         listener.close()
-        raise ExternalError(
-            f"cannot use the port {port}: {error.strerror}; choose another with --port"
-        ) from None
+        reason = f"cannot use the port {port}: {error.strerror}"
+        raise ExternalError(f"{reason}; choose another with --port") from None
     return listener
 
 
@@ -431,8 +417,7 @@ def run(
     """Run the studio until it is interrupted.
 
     Args:
-        announce: called once the studio can be opened: with its link, and with one that can be used
-            once.
+        announce: called with the link once the studio can be opened, and with one to use once.
     """
     with _only_one(folder) as room, open_socket(port) as listener:
         studio = Studio(WorkingFolder(folder), room, start, layers, settings)
@@ -449,7 +434,6 @@ def run(
         )
         server = _Server(config)
         listener.listen()
-        announce(
-            *(f"http://127.0.0.1:{number}/{secret}/" for secret in (studio.token, studio.once))
-        )
+        site = f"http://127.0.0.1:{number}"
+        announce(f"{site}/{studio.token}/", f"{site}/{studio.once}/")
         server.run(sockets=[listener])

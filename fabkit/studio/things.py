@@ -1,5 +1,4 @@
-"""What of a set file can be drawn: its pieces, its boards, or the board that is cut into the pieces; also
-in a file that has errors."""
+"""What can be drawn of a set file, also if it has errors: pieces, boards, the board that is cut."""
 
 from __future__ import annotations
 
@@ -48,11 +47,6 @@ class Thing:
     kind: Literal["cut", "piece", "board"]
     index: int
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """What the paths of its errors begin with."""
-        return ("cut",) if self.kind == "cut" else (f"{self.kind}[{self.index}]",)
-
 
 def as_table(value: object) -> Document:
     """Return a table of a document; an empty one if it is something else."""
@@ -91,7 +85,7 @@ class Drawings:
         self.document = document
         self._head = as_table(document.get("set"))
         self._cells_left = MAX_CELLS_OF_FILE
-        self._regions = RegionReader(self.lattice, ErrorList(""))
+        self.regions = RegionReader(self.lattice, ErrorList(""))
         self._shapes: dict[tuple[str, str], frozenset[Cell]] = {}
         if puzzle:
             forms = {("piece", piece.id): piece.forms[0].cells for piece in puzzle.pieces}
@@ -130,9 +124,9 @@ class Drawings:
         rows, cells = table.get("rows", ()), table.get("cells")
         if isinstance(rows, list) and all(isinstance(row, str) for row in rows):
             lines = [row[:LONGEST_SIDE] for row in rows[:LONGEST_SIDE]]
-            yield from self._regions.letters(lines).items()
+            yield from self.regions.letters(lines).items()
         elif key := next(iter(table.keys() & {"rows", "size"}), ""):
-            yield from ((cell, PLAIN_LETTER) for cell in self._regions.read(key, table[key], ""))
+            yield from ((cell, PLAIN_LETTER) for cell in self.regions.read(key, table[key], ""))
         elif "cells" in table:
             lists = as_table(cells) if thing.kind == "cut" else {PLAIN_LETTER: cells}
             named = [(letter, item) for letter in lists for item in as_list(lists[letter])]
@@ -148,8 +142,7 @@ class Drawings:
         return self._shapes.get((thing.kind, name), frozenset())
 
     def can_paint(self, thing: Thing) -> bool:
-        """Return whether a table can be painted: balls do not lie on a plane, and an outline must have
-        been read."""
+        """Return whether a table can be painted: without balls, and with an outline that was read."""
         keys = table_of(self.document, thing).keys()
         return "balls" not in keys and bool(not keys & {"outline", "svg"} or self._shape(thing))
 
@@ -170,16 +163,15 @@ class Drawings:
         )
         labels = {cell: label.text for label in names for cell in label.cells}
         numbering = replace(numbering, labels=names)
-        clues: Clues = []
-        is_read = True
+        clues: Clues | None = []
         try:
             for clue in tables(table, "clue"):
                 what = dict(clue)
                 named = [cells_named(item, lattice, numbering) for item in what.pop("cells")]
                 clues.append((set[Cell]().union(*named), what))
         except (KeyError, TypeError, ValueError):
-            is_read = False
-        return labels if are_labels_read else None, clues if is_read else None
+            clues = None
+        return labels if are_labels_read else None, clues
 
     def brushes(self, thing: Thing, cells: Mapping[Cell, str]) -> list[dict[str, str]]:
         """Return the letters that can be painted, and what they look like."""
@@ -211,6 +203,7 @@ class Drawings:
         table = table_of(self.document, thing)
         drawn = self.drawn(thing)
         cells = sorted(drawn)
+        key = "cut" if thing.kind == "cut" else f"{thing.kind}[{thing.index}]"
         labels, clues = self.details(thing, drawn) if thing.kind == "board" else ({}, [])
         covers = {cell: what for covered, what in clues or [] for cell in covered}
         return {
@@ -225,7 +218,7 @@ class Drawings:
             "labels": [(labels or {}).get(cell, "") for cell in cells],
             "clues": [covers.get(cell) for cell in cells],
             "brushes": self.brushes(thing, drawn),
-            "faults": [fault.message for fault in faults if fault.key.startswith(thing.keys)],
+            "faults": [fault.message for fault in faults if fault.key.startswith(key)],
         }
 
 

@@ -36,6 +36,8 @@ _REPORT_S = 0.05
 _MAX_MEMORY_BYTES = 900 * 2**20
 #: The message of an unexpected error.
 FAILED = "fabkit failed; the terminal that runs the studio says how. Please report it"
+#: The message when a process has ended.
+_LOST = "the process that did this has ended, perhaps for lack of memory; try again"
 #: By how much other processes come before these.
 _NICE = 10
 #: The keys of last events.
@@ -126,10 +128,7 @@ class Worker:
             if not kind:
                 await anyio.sleep(_POLL_S)
             elif kind in (ERROR, ENDED):
-                message = (
-                    "the process that did this has ended, perhaps for lack of memory; try again"
-                )
-                yield {"error": error_document(ExternalError(message)), "worn": True}
+                yield {"error": error_document(ExternalError(_LOST)), "worn": True}
             elif self._is_warm:
                 yield event
             self._is_warm = self._is_warm or kind == RESULT
@@ -160,15 +159,10 @@ def _make(function: str, arguments: Mapping[str, Any]) -> Event:
     """Make a call in the process and return its last event; it is worn if it takes too much memory."""
     last = _outcome(function, arguments)
     return_free_memory()
-    return last | {"worn": _memory_bytes() > _MAX_MEMORY_BYTES}
-
-
-def _memory_bytes() -> int:
-    """The memory that this process uses, where the system says so."""
-    statistics = Path("/proc/self/statm")
-    if not statistics.is_file():
-        return 0
-    return int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    memory_bytes, statistics = 0, Path("/proc/self/statm")
+    if statistics.is_file():
+        memory_bytes = int(statistics.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return last | {"worn": memory_bytes > _MAX_MEMORY_BYTES}
 
 
 def _outcome(function: str, arguments: Mapping[str, Any]) -> Event:

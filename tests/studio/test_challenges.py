@@ -55,27 +55,20 @@ def project_of(document: dict[str, Any], room: Path) -> Project:
     return Project("mine.toml", tomli_w.dumps(document), room, room=room / "made")
 
 
-def generate(project: Project, **changed: Any) -> dict[str, Any]:
-    wanted = {"count": COUNT, "levels": LEVELS, "seconds": 300.0} | changed
-    made: dict[str, Any] = call_checked(
-        playing.generate, {"project": project, **wanted}, emit=ignore, progress=ignore
-    )
-    return made
+def generate(project: Project, **changed: Any) -> Any:
+    arguments = {"project": project, "count": COUNT, "levels": LEVELS, "seconds": 300.0} | changed
+    return call_checked(playing.generate, arguments, emit=ignore, progress=ignore)
 
 
-def challenges(project: Project, *more: dict[str, Any]) -> dict[str, Any]:
+def challenges(project: Project, *more: dict[str, Any]) -> Any:
     arguments = {"project": project, "more": more}
-    listing: dict[str, Any] = call_checked(
-        playing.challenges, arguments, emit=ignore, progress=ignore
-    )
-    return listing
+    return call_checked(playing.challenges, arguments, emit=ignore, progress=ignore)
 
 
-def page_data(project: Project, page: str) -> dict[str, Any]:
-    """The data that a made page loads."""
+def page_data(project: Project, page: str) -> Any:
+    """Return the data that a made page loads."""
     script = (project.room / page).with_name("data.js").read_text()
-    data: dict[str, Any] = json.loads(script.partition("=")[2].rstrip(";\n"))
-    return data
+    return json.loads(script.partition("=")[2].rstrip(";\n"))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(folder: Path) -> dict[str, Any]:
+def made(folder: Path) -> Any:
     """Five challenges of a set that has none."""
     return generate(project_of(octominoes(), folder))
 
@@ -197,10 +190,8 @@ def test_the_same_challenges_have_the_same_page(made: dict[str, Any], folder: Pa
 
 
 def test_challenges_without_a_solution_are_named(made: dict[str, Any], folder: Path) -> None:
-    document = octominoes()
     impossible = {"id": "corner", "pieces": ["0", "1"], "rows": ["XXXXXXXX", "XXXXXXXX"]}
-    project = project_of(document | {"challenge": [impossible]}, folder)
-    listing = challenges(project)
+    listing = challenges(project_of(octominoes() | {"challenge": [impossible]}, folder))
     assert listing["notes"] == ["corner has no solution; skipped"]
     assert "corner" not in listing["facts"]
 

@@ -16,6 +16,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.studio.commands import edit
 from fabkit.studio.drawing import questions, read_project
 from fabkit.studio.project import Project, parsed, set_or_error
+from fabkit.studio.references import less
 
 PIECES = """\
 [set]
@@ -122,9 +123,6 @@ class File:
         drawn = {moves[cell]: letter for cell, letter in self.drawn.items()}
         self.draw(drawn, moves.items())
 
-    def puzzle(self) -> PuzzleSet:
-        return self.project.puzzle
-
 
 def cells_named(puzzle: PuzzleSet) -> list[frozenset[Cell]]:
     """All cells that a set names relative to its board, in the order of the file."""
@@ -132,21 +130,14 @@ def cells_named(puzzle: PuzzleSet) -> list[frozenset[Cell]]:
     for challenge in puzzle.challenges[:2]:
         clues += [challenge.minus, *(given.cells for given in challenge.given)]
         clues += [clue.cells for clue in challenge.clues]
-    cells = [
-        label.cells for family in puzzle.families for group in family.groups for label in group
-    ]
-    return [*clues, *cells, puzzle.challenges[1].region]
+    clues += [label.cells for group in puzzle.families[0].groups for label in group]
+    return [*clues, puzzle.challenges[1].region]
 
 
 def step_between(before: frozenset[Cell], after: frozenset[Cell]) -> tuple[int, int]:
     """The translation by which all cells are still there, which is the only one."""
-    first = min(before)
-    steps = {
-        (x - first[0], y - first[1])
-        for x, y in after
-        if shifted(before, (x - first[0], y - first[1])) <= after
-    }
-    (step,) = steps
+    steps = [less(cell, min(before)) for cell in after]
+    (step,) = (step for step in steps if shifted(before, step) <= after)
     return step
 
 
@@ -168,10 +159,10 @@ def test_places_stay_on_their_cells_of_a_board_that_grows(name: str) -> None:
     if LATTICES[name].is_divided:
         text = text.replace("cells = [[2, 0]]", "cells = [[2, 0, 1]]")
     file = File(text.replace("LATTICE", name))
-    before = file.puzzle()
+    before = file.project.puzzle
     for row, column in [(-1, 1), (1, -1)]:
         file.paint("X", at(name, row, column))
-        after = file.puzzle()
+        after = file.project.puzzle
         step = step_between(before.boards[0].cells, after.boards[0].cells)
         assert cells_named(after) == [shifted(cells, step) for cells in cells_named(before)]
     first, _, elsewhere = file.document["challenge"]
@@ -222,9 +213,9 @@ def test_outlines_move_with_their_board() -> None:
     (challenge,) = file.document["challenge"]
     assert challenge["given"][0]["outline"] == [[1, -1], [3, -1], [3, 0], [1, 0]]
     assert challenge["minus"] == [[1, 3]]
-    given_cells = File(file.project.text).puzzle().challenges[0].given[0].cells
+    given_cells = File(file.project.text).project.puzzle.challenges[0].given[0].cells
     assert len(given_cells) == 8
-    assert given_cells <= file.puzzle().boards[0].cells
+    assert given_cells <= file.project.puzzle.boards[0].cells
 
 
 def test_a_lost_place_is_reported_and_comes_back() -> None:
@@ -341,11 +332,7 @@ def test_texts_that_have_errors_elsewhere_keep_all_they_have() -> None:
         ("drow", {}, 'there is no command "drow"; .* did you mean "draw"'),
         ("remove", {"thing": {"kind": "set", "index": 0}}, "request: thing.kind: Input should be"),
         ("add", {"kind": "cut"}, "request: kind: Input should be"),
-        (
-            "draw",
-            {"cells": [(0, 0)], "letters": ["A"], "moves": []},
-            "expected cells of the lattice",
-        ),
+        ("draw", {"cells": [(0, 0)], "letters": ["A"], "moves": []}, "expected cells of the lat"),
     ],
 )
 def test_commands_that_cannot_be_are_refused(
@@ -387,5 +374,5 @@ def test_a_stroke_is_parsed_once_and_read_once(row: str) -> None:
 )
 def test_a_key_changes_exactly_if_the_answer_may(old: str, new: str, changed: str) -> None:
     text = SQUARE + TRAY + NAMED
-    before, after = (questions(File(t).puzzle()) for t in (text, text.replace(old, new, 1)))
+    before, after = (questions(File(t).project.puzzle) for t in (text, text.replace(old, new, 1)))
     assert " ".join(name for name in before if before[name] != after[name]) == changed

@@ -264,10 +264,6 @@ def cells_at(lattice: Lattice, place: Sequence[int]) -> list[Cell]:
 def shape(cells: dict[tuple[int, ...], str], lattice: Lattice) -> set[tuple[Cell, str]]:
     """Cells with their letters, wherever they are."""
     by_cell = {cell: letter for place, letter in cells.items() for cell in cells_at(lattice, place)}
-    return moved(by_cell, lattice)
-
-
-def moved(by_cell: dict[Cell, str], lattice: Lattice) -> set[tuple[Cell, str]]:
     if not by_cell:
         return set()
     x, y = lattice.anchor(by_cell)
@@ -276,23 +272,13 @@ def moved(by_cell: dict[Cell, str], lattice: Lattice) -> set[tuple[Cell, str]]:
 
 def drawn_in_file(table: dict[str, Any], lattice: Lattice) -> set[tuple[Cell, str]]:
     """What rows, cells or a size in a file draw; letters of pieces and boards do not matter."""
-    by_cell: dict[Cell, str] = {}
-    rows = (
-        table.get("rows") or ["X" * table["size"][1]] * table["size"][0]
-        if "size" in table
-        else table.get("rows")
-    )
-    if rows is not None:
-        for row, line in enumerate(rows):
-            for column, letter in enumerate(line):
-                if letter not in ". ":
-                    by_cell |= dict.fromkeys(lattice.cells_at(row, column), letter)
-        return moved(by_cell, lattice)
-    lists = table["cells"] if isinstance(table["cells"], dict) else {"X": table["cells"]}
-    for letter, places in lists.items():
-        for place in places:
-            by_cell |= dict.fromkeys(cells_at(lattice, place), letter)
-    return moved(by_cell, lattice)
+    lists = table.get("cells")
+    if lists is None:
+        lists = strokes(table.get("rows") or ["X" * table["size"][1]] * table["size"][0])
+    elif isinstance(lists, list):
+        lists = {"X": lists}
+    pairs = ((place, letter) for letter in {*lists} - {*". "} for place in lists[letter])
+    return shape({tuple(place): letter for place, letter in pairs}, lattice)
 
 
 @pytest.mark.every(3)
