@@ -134,9 +134,8 @@ def free_forms(lattice: Lattice, parts: Sequence[frozenset[Cell]]) -> Iterator[i
     forms = {canonical(part) for part in parts}
     while True:
         yield len(forms)
-        forms = {
-            canonical(form | part) for form in forms for part in neighbours(form) if not form & part
-        }
+        larger = (form | part for form in forms for part in neighbours(form) if not form & part)
+        forms = set(map(canonical, larger))
 
 
 @pytest.mark.parametrize("name", LATTICES)
@@ -144,14 +143,10 @@ def test_there_are_as_many_polyforms_as_published(name: str) -> None:
     known = known_counts("polyforms")
     if name == "drafter":  # halves of triangles are three drafters; of drafters none are published
         lattice = LATTICES[name]
-        around = [
-            [
-                cell
-                for cell in sorted(window(lattice), key=angle_about(corner))
-                if corner in lattice.ring(cell)
-            ]
-            for corner in ((0, 24), (12, 12))
-        ]
+        around = []
+        for corner in ((0, 24), (12, 12)):
+            cells = sorted(window(lattice), key=angle_about(corner))
+            around.append([cell for cell in cells if corner in lattice.ring(cell)])
         parts = [frozenset((six * 2)[at : at + 3]) for six in around for at in range(6)]
         expected = known["halves of triangles"]
     else:

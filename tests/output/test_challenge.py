@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +73,8 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     for piece, found in zip(pieces, wanted, strict=True):
         assert piece.symmetric_difference(found).area < 0.002 * found.length
     colours = {one.id: one.colour for one in puzzle.pieces}
-    assert [path.get("fill") for path in of_class(root, "piece")] == [
-        colours[one] for names in ids for one in names
-    ]
+    drawn = [path.get("fill") for path in of_class(root, "piece")]
+    assert drawn == [colours[one] for names in ids for one in names]
     for piece, label in zip(pieces, labels, strict=True):
         assert piece.contains(label)
         height = label.bounds[3] - label.bounds[1]
@@ -90,11 +90,10 @@ def test_challenge_and_solution_lie_where_they_should(name: str) -> None:
     width, height = page_mm(root)
     assert width <= 300
     title, summary = list(root.iter(f"{SVG}text"))[:2]
-    parts = [
-        f"{len(entry.challenge.pieces)} pieces",
-        f"{len(entry.challenge.given)} given" if entry.challenge.given else "",
-    ]
-    parts += ["flips allowed" if entry.challenge.flips else "", "118 solutions", entry.level]
+    challenge = entry.challenge
+    parts = [f"{len(challenge.pieces)} pieces"]
+    parts += [f"{len(challenge.given)} given" if challenge.given else ""]
+    parts += ["flips allowed" if challenge.flips else "", "118 solutions", entry.level]
     assert summary.text == " · ".join(one for one in parts if one)
     for text in root.iter(f"{SVG}text"):
         size, left = float(text.get("font-size", "")), float(text.get("x", ""))
@@ -166,9 +165,8 @@ def test_chequered_pieces_show_their_tones_on_one_lattice_and_on_two() -> None:
     plain = shapes(root_of(challenge_sheet(cubi, entry, 20.0)), "tone")
 
     def halved(cells: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-        return frozenset(
-            (2 * x + dx, 2 * y + dy) for x, y in cells for dx in (-1, 1) for dy in (-1, 1)
-        )
+        corners = list(product((-1, 1), repeat=2))
+        return frozenset((2 * x + dx, 2 * y + dy) for x, y in cells for dx, dy in corners)
 
     halves = altered(
         entry,
@@ -296,10 +294,9 @@ def test_captions_stay_below_their_panels(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     puzzle = load_set(str(path))
     places = {one: divmod(place, 5) for place, one in enumerate(ids)}
+    cells_at = puzzle.lattice.cells_at
     solution = {
-        one: frozenset(
-            cell for side in (0, 1) for cell in puzzle.lattice.cells_at(row, 2 * column + side)
-        )
+        one: frozenset((*cells_at(row, 2 * column), *cells_at(row, 2 * column + 1)))
         for one, (row, column) in places.items()
     }
     region = frozenset().union(*solution.values())

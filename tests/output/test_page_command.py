@@ -235,15 +235,13 @@ def test_a_board_larger_than_the_bed_is_shown_whole_and_printed_in_parts(
 @pytest.mark.usefixtures("unpainted")
 def test_a_page_with_one_challenge_says_how_to_make_more(run_json: Callable[..., Any]) -> None:
     """Where starting positions can be made: on a board; not where one challenge was asked for."""
-    text = PAIR.replace(
-        'moves = "rotations"', 'moves = "rotations"\n[[board]]\nid = "tray"\nsize = [2, 3]'
-    )
+    moves = 'moves = "rotations"'
+    text = PAIR.replace(moves, f'{moves}\n[[board]]\nid = "tray"\nsize = [2, 3]')
     challenges = text.index("[[challenge]]")
     Path("pair.toml").write_text(text[:challenges])
     (note,) = run_json("page", "pair.toml", "--force")["notes"]
-    assert note == (
-        "there is only one challenge; `fabkit challenges pair.toml` makes more for the next page"
-    )
+    advice = "`fabkit challenges pair.toml` makes more for the next page"
+    assert note == f"there is only one challenge; {advice}"
     assert run_json("page", "pair.toml", "--only", "tray", "--force")["notes"] == []
     Path("pair.toml").write_text(PAIR)
     assert run_json("page", "pair.toml", "--force")["notes"] == []

@@ -49,18 +49,14 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     regions = {entry.challenge.id: [*chain(*sorted(entry.challenge.region))] for entry in entries}
     for entry in play["entries"]:
         boards = models["boards"].items() if entry.get("halves", 1) == 1 else ()
-        board = next(
-            (one for one in boards if one[1]["cells"] == regions[entry["id"]]), ("", {"rest": 0})
-        )
+        fitting = (one for one in boards if one[1]["cells"] == regions[entry["id"]])
+        board = next(fitting, ("", {"rest": 0}))
         step = [one * play["unitMm"] / entry.get("halves", 1) for one in play["lattice"]["step"]]
         pieces = {}
         for place, orientation, x, y in entry["solution"]:
             piece_id = play["pieces"][place]["id"]
-            matrix = (
-                np.array(models["pieces"][piece_id]["orientations"][orientation], float)
-                .reshape(4, 4)
-                .T
-            )
+            numbers = models["pieces"][piece_id]["orientations"][orientation]
+            matrix = np.array(numbers, float).reshape(4, 4).T
             matrix[:3, 3] += (x * step[0], y * step[1], board[1]["rest"])
             pieces[piece_id] = matrix
         found[entry["id"]] = {"board": board[0], "pieces": pieces}
@@ -116,9 +112,8 @@ def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...], ups: set[in
         for axis, shift in ((0, 1.0), (2, 0.5)):  # a piece that lies elsewhere is found
             spoilt = matrix.copy()
             spoilt[axis, 3] += shift
-            assert faults(artifacts, entry, {**placement, "pieces": {piece_id: spoilt}}) == [
-                piece_id
-            ]
+            spoilt_placement = {**placement, "pieces": {piece_id: spoilt}}
+            assert faults(artifacts, entry, spoilt_placement) == [piece_id]
 
 
 def test_balls_lie_in_the_holes_of_the_board() -> None:
@@ -138,12 +133,9 @@ def test_balls_lie_in_the_holes_of_the_board() -> None:
 def test_every_piece_lies_as_in_pictures(name: str) -> None:
     artifacts, entries, data = laid_out(name)
     for entry in entries:
-        boards = boards_for_region(
-            artifacts.puzzle, entry.challenge.region, artifacts.profile, entry.halves
-        )
-        transforms = piece_placements(
-            artifacts, entry.challenge.region, entry.solution, boards, entry.halves
-        )
+        region, halves = entry.challenge.region, entry.halves
+        boards = boards_for_region(artifacts.puzzle, region, artifacts.profile, halves)
+        transforms = piece_placements(artifacts, region, entry.solution, boards, halves)
         for piece_id, (transform, _) in transforms.items():
             corners = np.array([[0, 0, 0], [7, 0, 0], [0, 9, 0], [0, 0, 4.0]])
             matrix = data[entry.challenge.id]["pieces"][piece_id]

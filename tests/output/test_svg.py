@@ -149,9 +149,8 @@ def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Pat
                 assert page.evaluate(faces) == ["loaded", "loaded"]
                 paper = "getComputedStyle(document.querySelector('rect')).fill"
                 papers.append(page.evaluate(paper))
-                widths = page.evaluate(
-                    "[...document.querySelectorAll('text')].map((t) => t.getComputedTextLength())"
-                )
+                width = "(texts) => texts.map((text) => text.getComputedTextLength())"
+                widths = page.locator("text").evaluate_all(width)
     assert papers == ["rgb(255, 255, 255)", "rgb(22, 24, 29)"]
     # As wide as with the whole font.
     for text, width in zip(root_of(starting("auto")).iter(f"{SVG}text"), widths, strict=True):
