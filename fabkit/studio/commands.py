@@ -177,9 +177,9 @@ def _write_details(
         lines = [" ".join(words.get(place, ".") for place in row) for row in rows]
         _set(table, "labels", words and lines)
     if clues is not None:
-        parts = [(covered & numbering.cells, what) for covered, what in clues]
-        rows = [(_addresses(lattice, part, numbering.origin), what) for part, what in parts if part]
-        _set(table, "clue", [{"cells": names, **what} for names, what in rows])
+        on_board = [(covered & numbering.cells, what) for covered, what in clues]
+        named = [(_addresses(lattice, part, numbering.origin), what) for part, what in on_board]
+        _set(table, "clue", [{"cells": names, **what} for names, what in named if names])
 
 
 def _corner(lattice: Lattice, cells: Sequence[Cell]) -> Point:

@@ -163,14 +163,14 @@ class Drawings:
         )
         labels = {cell: label.text for label in names for cell in label.cells}
         numbering = replace(numbering, labels=names)
-        clues: Clues | None = []
-        try:
+        clues: Clues | None = None
+        with suppress(KeyError, TypeError, ValueError):
+            read: Clues = []
             for clue in tables(table, "clue"):
                 what = dict(clue)
                 named = [cells_named(item, lattice, numbering) for item in what.pop("cells")]
-                clues.append((set[Cell]().union(*named), what))
-        except (KeyError, TypeError, ValueError):
-            clues = None
+                read.append((set[Cell]().union(*named), what))
+            clues = read
         return labels if are_labels_read else None, clues
 
     def brushes(self, thing: Thing, cells: Mapping[Cell, str]) -> list[dict[str, str]]:
