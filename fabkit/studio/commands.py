@@ -66,7 +66,7 @@ class Edit:
 
 
 def edit(project: Project, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Edit a set file; return it as `read_project` reads it then, and the ``outcome`` of the command.
+    """Edit a set file; return what `read_project` reads then, and the command's ``outcome``.
 
     Raises:
         InputError: when there is no such command with such arguments, or the file is not TOML.

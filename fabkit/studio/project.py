@@ -1,4 +1,4 @@
-"""What is open in the studio: a set file and its profile; and calls with the browser's arguments."""
+"""What is open in the studio, and how the browser's calls reach functions."""
 
 from __future__ import annotations
 
