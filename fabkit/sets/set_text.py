@@ -131,7 +131,7 @@ def _tables(table: _Table) -> dict[Step, _Table]:
 
 
 def _origins(old: Mapping[Step, _Table], new: Mapping[Step, _Table]) -> dict[Step, Step | None]:
-    """Return which old table each new one comes from: of equal id, equal, or else in the same place."""
+    """Return the old table of each new one: of equal id, equal, or else at the same step."""
     unused: dict[object, list[Step | None]] = defaultdict(list)
     for step, table in old.items():
         unused[_identity(step, table)].append(step)

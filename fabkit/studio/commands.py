@@ -66,7 +66,7 @@ class Edit:
 
 
 def edit(project: Project, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Edit a set file; return it as `read_project` reads it then, and the ``outcome`` of the command.
+    """Edit a set file; return what `read_project` reads then, and the command's ``outcome``.
 
     Raises:
         InputError: when there is no such command with such arguments, or the file is not TOML.
@@ -177,9 +177,9 @@ def _write_details(
         lines = [" ".join(words.get(place, ".") for place in row) for row in rows]
         _set(table, "labels", words and lines)
     if clues is not None:
-        parts = [(covered & numbering.cells, what) for covered, what in clues]
-        rows = [(_addresses(lattice, part, numbering.origin), what) for part, what in parts if part]
-        _set(table, "clue", [{"cells": names, **what} for names, what in rows])
+        on_board = [(covered & numbering.cells, what) for covered, what in clues]
+        named = [(_addresses(lattice, part, numbering.origin), what) for part, what in on_board]
+        _set(table, "clue", [{"cells": names, **what} for names, what in named if names])
 
 
 def _corner(lattice: Lattice, cells: Sequence[Cell]) -> Point:

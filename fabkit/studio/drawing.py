@@ -52,11 +52,8 @@ def read_project(project: Project) -> dict[str, Any]:
             rest = json_sha256({key: document[key] for key in document if key != "challenge"})
             json.dumps(document, allow_nan=False)
         except (TypeError, ValueError):
-            message = (
-                "contains a date, or a number that is infinite or not a number; no key of a set "
-                "accepts these"
-            )
-            raise InputError.of(project.name, message) from None
+            found = "contains a date, or a number that is infinite or not a number"
+            raise InputError.of(project.name, f"{found}; no key of a set accepts these") from None
         try:
             puzzle = project.puzzle
             answer |= {"shapes": draw_data(puzzle), "questions": questions(puzzle)}
@@ -85,7 +82,7 @@ def read_project(project: Project) -> dict[str, Any]:
 
 
 def questions(puzzle: PuzzleSet) -> dict[str, str]:
-    """Return a key for each board, challenge and ``family ID``; it changes exactly if answers may."""
+    """Return a key by board, challenge and ``family ID``; it changes exactly if answers may."""
     asked: dict[str, Any] = {board.id: puzzle.whole_board(board) for board in puzzle.boards}
     asked |= {challenge.id: challenge for challenge in puzzle.challenges}
     asked |= {f"family {family.id}": family for family in puzzle.families}

@@ -91,7 +91,7 @@ def plate_matrices(artifacts: Artifacts) -> list[list[tuple[str, list[float]]]]:
 def assembled_matrices(
     puzzle: PuzzleSet, profile: Profile, region: frozenset[Cell], layout: Layout
 ) -> list[tuple[str, list[float]]]:
-    """Return the ids and matrices of the pieces, and of the board that holds them, if it is printed.
+    """Return the ids and matrices of the pieces, and of the board under them if it is printed.
 
     Args:
         region: the cells of the board.

@@ -1,4 +1,4 @@
-"""Challenges in the studio: those of a set with their levels, the page to play them, and new ones."""
+"""Challenges in the studio: those of a set with their levels, their page, and new ones."""
 
 from __future__ import annotations
 

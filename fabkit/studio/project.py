@@ -1,4 +1,4 @@
-"""What is open in the studio: a set file and its profile; and calls with the browser's arguments."""
+"""What is open in the studio, and how the browser's calls reach functions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ class Project:
 
         puzzle = self.puzzle
         if not name and not default_board(puzzle.boards):
-            name = next((part.id for part in (*puzzle.challenges, *puzzle.boards)), "")
+            names = [part.id for part in puzzle.challenges] + [part.id for part in puzzle.boards]
+            name = names[0] if names else ""
         return find_challenge(puzzle, name or None)
 
     @cached_property

@@ -142,14 +142,14 @@ class Drawings:
         return self._shapes.get((thing.kind, name), frozenset())
 
     def can_paint(self, thing: Thing) -> bool:
-        """Return whether a table can be painted: without balls, and with an outline that was read."""
+        """Return whether a table can be painted: it has no balls, and no outline unless read."""
         keys = table_of(self.document, thing).keys()
         return "balls" not in keys and bool(not keys & {"outline", "svg"} or self._shape(thing))
 
     def details(
         self, thing: Thing, cells: Mapping[Cell, str]
     ) -> tuple[dict[Cell, str] | None, Clues | None]:
-        """Return the texts on the cells of a board, and its clues; None for what has another form."""
+        """Return the texts on a board's cells, and its clues; None for what has another form."""
         table, lattice = table_of(self.document, thing), self.lattice
         numbering = CellNumbering(lattice, frozenset(cells))
         lines = [str(line).split() for line in as_list(table.get("labels"))]
@@ -163,14 +163,14 @@ class Drawings:
         )
         labels = {cell: label.text for label in names for cell in label.cells}
         numbering = replace(numbering, labels=names)
-        clues: Clues | None = []
-        try:
+        clues: Clues | None = None
+        with suppress(KeyError, TypeError, ValueError):
+            read: Clues = []
             for clue in tables(table, "clue"):
                 what = dict(clue)
                 named = [cells_named(item, lattice, numbering) for item in what.pop("cells")]
-                clues.append((set[Cell]().union(*named), what))
-        except (KeyError, TypeError, ValueError):
-            clues = None
+                read.append((set[Cell]().union(*named), what))
+            clues = read
         return labels if are_labels_read else None, clues
 
     def brushes(self, thing: Thing, cells: Mapping[Cell, str]) -> list[dict[str, str]]:

@@ -156,7 +156,7 @@ def _warm_up(modules: Sequence[str]) -> None:
 
 
 def _make(function: str, arguments: Mapping[str, Any]) -> Event:
-    """Make a call in the process and return its last event; it is worn if it takes too much memory."""
+    """Make a call and return its last event; the process is worn if it takes too much memory."""
     last = _outcome(function, arguments)
     return_free_memory()
     memory_bytes, statistics = 0, Path("/proc/self/statm")

@@ -1,4 +1,4 @@
-"""axe-core finds nothing to object to in any view of the studio, and every language has all texts."""
+"""axe-core objects to nothing in any view of the studio; every language has all texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Challenges in the studio: generated, chosen into the set file, and played on the set's own page."""
+"""Challenges in the studio: generated, chosen into the set file, played on the set's page."""
 
 from __future__ import annotations
 

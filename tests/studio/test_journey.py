@@ -1,4 +1,4 @@
-"""From nothing to a file for the slicer: a tray puzzle is drawn, tuned and printed in the studio."""
+"""From nothing to a file for the slicer: a tray puzzle is drawn, tuned and printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the studio makes of a profile: values and errors, solids, plates, sections, files, checks."""
+"""What the studio makes of a profile: values, errors, solids, plates, sections, files, checks."""
 
 from __future__ import annotations
 

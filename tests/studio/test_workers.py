@@ -55,7 +55,7 @@ def test_calls_that_are_replaced_while_their_process_starts_leave_it_alone() -> 
 
 @pytest.mark.integration
 def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
-    """Else the solids that are kept would be lost. So many pieces take longer than the call may go on."""
+    """Else the solids that are kept would be lost. So many pieces outlast what the call may take."""
     from fabkit.studio.workers import Worker
 
     pieces, _, _ = (
