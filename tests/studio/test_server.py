@@ -32,9 +32,12 @@ def emptied(studio: RunningStudio) -> RunningStudio:
     return studio
 
 
+def read(studio: RunningStudio, text: str) -> Any:
+    return studio.call("read", project={"name": "mine.toml", "text": text})
+
+
 def is_alive(studio: RunningStudio) -> bool:
-    shapes = studio.call("read", project={"name": "mine.toml", "text": CUT})["shapes"]
-    return bool(shapes["area"] == 6)
+    return bool(read(studio, CUT)["shapes"]["area"] == 6)
 
 
 # --- what it answers --------------------------------------------------------------------------
@@ -62,7 +65,7 @@ def test_every_shipped_set_is_read(studio: RunningStudio, name: str) -> None:
 
 def test_errors_have_their_places(studio: RunningStudio) -> None:
     text = CUT.replace('"AAB"', '"A?B"') + '[[board]]\nid = "b"\nsize = [0, 3]\n'
-    faults = studio.call("read", project={"name": "mine.toml", "text": text})["faults"]
+    faults = read(studio, text)["faults"]
     assert [fault["key"] for fault in faults] == ["cut.rows[0]", "board[0].size"]
     assert [text.splitlines()[fault["line"] - 1][:4] for fault in faults] == ["rows", "size"]
 
@@ -87,8 +90,7 @@ def test_solutions_are_counted_as_the_command_does(studio: RunningStudio) -> Non
 
 
 def test_an_impossible_puzzle_says_why(studio: RunningStudio) -> None:
-    text = CUT + '[[board]]\nid = "wide"\nsize = [2, 4]\n'
-    project = {"name": "mine.toml", "text": text}
+    project = {"name": "mine.toml", "text": CUT + '[[board]]\nid = "wide"\nsize = [2, 4]\n'}
     (*_, last) = studio.stream("solve", project=project, challenge="wide")
     assert last["result"]["answer"]["status"] == "impossible"
     assert "6" in last["result"]["answer"]["reason"]
@@ -172,8 +174,7 @@ def test_drawings_of_a_set_are_read_from_its_folder_only(emptied: RunningStudio)
     (emptied.folder.parent / "secret.svg").write_text("<svg/>")
     text = CUT.split("[cut]", maxsplit=1)[0].replace("[set]", '[set]\nunit = "20 mm"')
     text += '[[piece]]\nid = "A"\nsvg = "../secret.svg"\n'
-    faults = emptied.call("read", project={"name": "mine.toml", "text": text})["faults"]
-    assert [fault["key"] for fault in faults] == ["piece[0].svg"]
+    assert [fault["key"] for fault in read(emptied, text)["faults"]] == ["piece[0].svg"]
 
 
 def test_a_drawing_that_changes_meanwhile_is_read_again(emptied: RunningStudio) -> None:
@@ -186,8 +187,8 @@ def test_a_drawing_that_changes_meanwhile_is_read_again(emptied: RunningStudio) 
     areas = []
     for wide in (20, 30):
         (emptied.folder / "piece.svg").write_text(drawing.format(wide))
-        read = emptied.call("read", project={"name": "mine.toml", "text": text})
-        areas.append(read["shapes"]["area"] if "shapes" in read else read["faults"])
+        answer = read(emptied, text)
+        areas.append(answer["shapes"]["area"] if "shapes" in answer else answer["faults"])
     assert areas == [2, 3]
 
 
@@ -353,8 +354,7 @@ LIMITS["all"] = "".join(LIMITS[name] for name in ("pieces", "boards", "copies", 
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_set_beyond_the_limits_is_refused(studio: RunningStudio, name: str) -> None:
-    text = CUT.replace("[cut]", LIMITS[name] + "[cut]")
-    answer = studio.call("read", project={"name": "mine.toml", "text": text})
+    answer = read(studio, CUT.replace("[cut]", LIMITS[name] + "[cut]"))
     assert 0 < len(answer["faults"]) <= 50
     assert "shapes" not in answer
     assert is_alive(studio)
@@ -495,8 +495,7 @@ def test_a_project_is_of_this_folder(studio: RunningStudio) -> None:
 
 @pytest.mark.parametrize("value", ["1979-05-27", "nan", "inf", "07:32:00"])
 def test_values_that_json_lacks_are_errors_of_the_file(studio: RunningStudio, value: str) -> None:
-    project = {"name": "mine.toml", "text": f"x = {value}\n{CUT}"}
-    answer = studio.call("read", project=project)
+    answer = read(studio, f"x = {value}\n{CUT}")
     assert len(answer["faults"]) == 1
     assert answer["things"] == []
 

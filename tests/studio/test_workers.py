@@ -58,9 +58,8 @@ def test_a_change_while_plates_are_laid_out_keeps_their_process() -> None:
     """Else the solids that are kept would be lost. So many pieces outlast what the call may take."""
     from fabkit.studio.workers import Worker
 
-    pieces, _, _ = (
-        (shipped_folder() / "fridgeiq.toml").read_text(encoding="utf-8").partition("[[ch")
-    )
+    text = (shipped_folder() / "fridgeiq.toml").read_text(encoding="utf-8")
+    pieces, _, _ = text.partition("[[ch")
     many = pieces.replace("[[piece]]", "[[piece]]\ncount = 8").replace("\narea = 40\n", "\n")
 
     async def stop_and_call_again() -> None:
