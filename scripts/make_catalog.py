@@ -1,7 +1,7 @@
 """Write the shipped catalog of a set: snowflakes, starting positions, and long counts.
 
-Arguments: SET WORK TARGET. Snowflakes are those of the two runs in WORK, without and with flips, else
-the shipped ones; starting positions are those of the list in WORK.
+Arguments: SET WORK TARGET. Snowflakes are those of the two runs in WORK, without and with flips,
+else the shipped ones; starting positions are those of the list in WORK.
 """
 
 import json

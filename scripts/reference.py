@@ -43,11 +43,12 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _REPORTING = "Reporting"
 _EXIT_CODES = {
     0: "done, and the answer is yes",
-    FAILURE_EXIT: "done, and the answer is no: a check fails, a challenge has no solution, a certificate is "
-    "wrong",
-    InputError.exit_code: "bad input or usage; one message names the file, its line, the key, what was found and "
-    "what was expected",
-    OUTSIDE_EXIT: "something outside failed: the disk is full, a folder is in use, a slicer is missing",
+    FAILURE_EXIT: "done, and the answer is no: a check fails, a challenge has no solution, a "
+    "certificate is wrong",
+    InputError.exit_code: "bad input or usage; one message names the file, its line, the key, what "
+    "was found and what was expected",
+    OUTSIDE_EXIT: "something outside failed: the disk is full, a folder is in use, a slicer is "
+    "missing",
     INTERRUPTED_EXIT: "stopped by Ctrl-C; nothing is half-written",
 }
 
@@ -203,12 +204,17 @@ def _sets() -> Iterator[str]:
         ),
     )
     yield "## Set files\n"
-    yield "A set file is a TOML file with these tables. Unknown keys are refused, and all errors in a"
+    yield (
+        "A set file is a TOML file with these tables. Unknown keys are refused, and all errors in a"
+    )
     yield "file are reported at once. `fabkit schema set` prints the JSON schema for editors.\n"
     for header, model in _tables_of(SetFile).items():
         yield f"### `{header}`\n"
         if model is profile_table():
-            yield "How the set is made by default: any keys of a [profile file](profiles.md), which are applied on the"
+            yield (
+                "How the set is made by default: any keys of a [profile file](profiles.md), which "
+                "are applied on the"
+            )
             yield "default profile; profiles of `-p`, then values of `-s` override them.\n"
             continue
         yield f"{model.__doc__}\n"
@@ -223,8 +229,13 @@ def _sets() -> Iterator[str]:
 
 def _challenges() -> Iterator[str]:
     yield "# Challenge files\n"
-    yield "A challenge is written with these keys, in TOML or JSON: in a file of its own, as `[[challenge]]` in a"
-    yield "set file, in a [list](#lists), and in a catalog. `fabkit solve SET --file FILE` solves it."
+    yield (
+        "A challenge is written with these keys, in TOML or JSON: in a file of its own, as "
+        "`[[challenge]]` in a"
+    )
+    yield (
+        "set file, in a [list](#lists), and in a catalog. `fabkit solve SET --file FILE` solves it."
+    )
     yield "`fabkit schema challenge` prints the JSON schema.\n"
     yield from _keys(ChallengeFile)
     for header, model in (
@@ -236,10 +247,13 @@ def _challenges() -> Iterator[str]:
         yield f"{model.__doc__}\n"
         yield from _keys(model)
     yield "## Lists\n"
-    yield "Several challenges stand in one file, each with an `id`. `--file` and `--challenges` accept it wherever"
+    yield (
+        "Several challenges stand in one file, each with an `id`. `--file` and `--challenges` "
+        "accept it wherever"
+    )
     yield "they accept a challenge file; `fabkit solve SET ID --file FILE` solves one of them.\n"
     yield '```toml\nset = "iqblock"\n\n[[challenge]]\nid = "first"'
-    yield 'given = [{ piece = "0", cells = [[6, 4], [6, 5], [6, 6], [6, 7], [7, 4], [7, 5], [7, 6], [7, 7]] }]\n'
+    yield 'given = [{ piece = "0", cells = [[6, 4], [6, 5], [6, 6], [6, 7], [7, 4], [7, 5], [7, 6], [7, 7]] }]\n'  # noqa: E501
     yield '[[challenge]]\nid = "second"\nflips = false\n```\n'
     yield from _keys(ListFile)
 
@@ -272,8 +286,14 @@ def _profiles() -> Iterator[str]:
             ["layer", "for"], ((f"`{layer['name']}`", _cell(layer["title"])) for layer in layers)
         )
     yield "## Profile files\n"
-    yield "A profile file is a TOML file with only the keys that differ; `-p FILE` layers it on the default,"
-    yield "and `-s KEY=VALUE` overrides one of them. `fabkit profiles dump` prints all, `fabkit schema profile`"
+    yield (
+        "A profile file is a TOML file with only the keys that differ; `-p FILE` layers it on the "
+        "default,"
+    )
+    yield (
+        "and `-s KEY=VALUE` overrides one of them. `fabkit profiles dump` prints all, `fabkit "
+        "schema profile`"
+    )
     yield "the JSON schema.\n"
     sections: dict[str, list[Setting]] = {}
     for one in SETTINGS:
@@ -305,7 +325,10 @@ def _default(setting: Setting, profile: Profile) -> str:
 
 def _rules() -> Iterator[str]:
     yield "# Rules\n"
-    yield "`fabkit check` checks every mesh against these rules; reports and JSON documents use these names.\n"
+    yield (
+        "`fabkit check` checks every mesh against these rules; reports and JSON documents use "
+        "these names.\n"
+    )
     for kind, groups in groupby(RULE_GROUPS.items(), lambda one: one[0].partition(": ")[0]):
         yield f"## {kind.capitalize()}\n"
         rows = (

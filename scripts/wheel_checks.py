@@ -1,4 +1,5 @@
-"""The checks of `scripts/wheel-smoke` that need Python: ``python wheel_checks.py CHECK ARGUMENT...``.
+"""The checks of `scripts/wheel-smoke` that need Python: ``python wheel_checks.py CHECK
+ARGUMENT...``.
 
 ``files CHECKOUT WHEEL``
     The wheel holds all files of the checkout that belong into it, and but for the site's no others.
@@ -86,7 +87,7 @@ def link_requirements(folder: str) -> list[str]:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link a file, or copy it to another disk, unless it is there: some distributions share files."""
+    """Link or copy a file unless it is there: some distributions share files."""
     if target.exists() or not source.is_file():
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,9 @@ what ``scripts/test`` installs; tests marked ``integration`` need a cluster or w
 processes, or need a program from outside, which ``needs`` names; tests marked ``long`` are more of
 the same.
 
-Of a test with many cases of a kind a run may try only some, others with each commit: ``in_turn`` and
-``every`` say so. The first line of a run names its turn, and with that name in FABKIT_TEST_TURN the
-same cases run again.
+Of a test with many cases of a kind a run may try only some, others with each commit: ``in_turn``
+and ``every`` say so. The first line of a run names its turn, and with that name in FABKIT_TEST_TURN
+the same cases run again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell that starts a run in the background makes it ignore Ctrl-C and hangups, and children inherit that.
+    # A shell that starts a run in the background makes it ignore Ctrl-C and hangups, and children
+    # inherit that.
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
     for one, handler in usual.items():
         if signal.getsignal(one) is signal.SIG_IGN:
@@ -181,8 +182,8 @@ def _require_programs(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _build_quickly() -> Iterator[None]:
-    """Commands in this process use one core, as another has tests of its own, draw small covers, and
-    build a solid once, whatever the test."""
+    """Commands in this process use one core, as another has tests of its own, draw small covers,
+    and build a solid once, whatever the test."""
     from fabkit.build.artifacts import Artifacts
 
     build, solids = Artifacts.solid, {}

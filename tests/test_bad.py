@@ -2,15 +2,15 @@
 
 ``tests/bad`` holds tables of inputs, one fault each, and the message expected on standard error:
 
-- ``set.toml``: set files, run as ``fabkit export-stl FILE``, with the ``svg`` beside it: one of `BASES`
-  (of an ``svg``, the one that names it), where ``change`` replaces one text by another, and what the case
-  does ``add``; or a whole ``input``,
+- ``set.toml``: set files, run as ``fabkit export-stl FILE``, with the ``svg`` beside it: one of
+  `BASES` (of an ``svg``, the one that names it), where ``change`` replaces one text by another, and
+  what the case does ``add``; or a whole ``input``,
 - ``profile.toml``: profiles, run as ``fabkit export-stl fridgeiq -p FILE``,
-- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``, where SET is
-  shipped, or one of ``tests/sets``,
+- ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``, where SET
+  is shipped, or one of ``tests/sets``,
 - ``cli.toml``: command lines,
-- ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``, or good
-  ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
+- ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``,
+  or good ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
 - ``config.toml``: print configurations, run as ``fabkit slice fridgeiq --config FILE``,
 - ``made.toml``: set files that `MADE` writes, since they are large or not text.
 
@@ -194,7 +194,8 @@ def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
 def content_of(folder: Path) -> dict[str, bytes | None]:
     """Every file in a folder by name with its bytes, and every folder in it.
 
-    What libraries keep in the user's folder for that is no file of a command: ezdxf lists fonts there.
+    What libraries keep in the user's folder for that is no file of a command: ezdxf lists fonts
+    there.
     """
     names = {path: path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     return {
@@ -235,7 +236,9 @@ CASES_OF_A_TEST = 60
 
 
 def parts() -> Iterator[Any]:
-    """The names of all cases in parts: each takes some from the whole table, since quick ones are neighbours."""
+    """The names of all cases in parts: each takes some from the whole table, since quick ones are
+    neighbours.
+    """
     for kind, table in TABLES.items():
         names = [name for name in table if name not in LATE]
         count = -(-len(names) // CASES_OF_A_TEST)

@@ -1,4 +1,6 @@
-"""Collecting the tests is quick: each process that runs tests, or a single one, collects all of them."""
+"""Collecting the tests is quick: each process that runs tests, or a single one, collects all of
+them.
+"""
 
 from __future__ import annotations
 

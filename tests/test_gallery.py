@@ -57,7 +57,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def compared(gallery: Any, folder: Path, kind: str = "", known: Any = ()) -> tuple[list, list]:
-    """Faults and notes of a comparison of ``made`` with ``kept``, which was drawn elsewhere if so marked."""
+    """Faults and notes of a comparison of ``made`` with ``kept``, which was drawn elsewhere if so
+    marked.
+    """
     pictures = gallery.wanted(folder / "list.toml")
     gallery.write_kind(pictures, folder / "kept")
     if kind:

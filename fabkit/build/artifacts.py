@@ -114,7 +114,7 @@ class Artifacts:
         return self._plates
 
     def lay_out(self, progress: Progress) -> list[Plate]:
-        """Return the `plates`, laid out in this process with progress, so that it can be stopped."""
+        """Return the `plates`, laid out in this process, which can be stopped."""
         from fabkit.printing.plate import arrange_plates
 
         if self._plates is None:

@@ -156,7 +156,7 @@ class BookletFile:
 
     @cached_property
     def _recipe(self) -> str:
-        """The hash of its inputs before they are read, so that a change in between makes it stale."""
+        """The hash of its inputs, taken before they are read: a later change makes it stale."""
         options, puzzle = self.options, self.artifacts.puzzle
         inputs = {
             "selection": options.selection.fingerprint(puzzle, self.folder),

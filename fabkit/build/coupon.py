@@ -135,8 +135,8 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[FlatDrawing], profile: 
         size = f"{right - left:.0f} x {high - low:.0f} mm"
         raise InputError.of(
             f"profile {profile.name}",
-            f"the coupon is {size}, but the bed has room for only {wide_mm:g} x {deep_mm:g} mm; choose "
-            "a larger printer.bed_width or printer.bed_depth, or a smaller unit",
+            f"the coupon is {size}, but the bed has room for only {wide_mm:g} x {deep_mm:g} mm; "
+            "choose a larger printer.bed_width or printer.bed_depth, or a smaller unit",
         )
     dx, dy = (profile.bed_width_mm - left - right) / 2, (profile.bed_depth_mm - low - high) / 2
     placements = [Placement(name, 0.0, x + dx, y + dy) for name, (x, y) in positions.items()]

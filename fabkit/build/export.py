@@ -291,7 +291,7 @@ def targets_for(artifacts: Artifacts, kinds: Sequence[str]) -> list[Target]:
         >>> targets = targets_for(Artifacts(fridgeiq, fridgeiq.pieces[:2], profile), ["stl", "step"])
         >>> [name for target in targets for name in target.names]
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
-    """
+    """  # noqa: E501
     puzzle, profile = artifacts.puzzle, artifacts.profile
     is_all = len(artifacts.printables) == len(parts_to_print(puzzle, profile))
     filaments = filaments_for(puzzle, profile).colours
@@ -522,8 +522,8 @@ def leftovers(
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (
-            f"made from another drawing or profile: {pluralize(len(others), 'file')} ({kinds}); export "
-            "again, or keep profiles apart with -o"
+            f"made from another drawing or profile: {pluralize(len(others), 'file')} ({kinds}); "
+            "export again, or keep profiles apart with -o"
         )
     old = [
         name

@@ -37,8 +37,8 @@ _HOW = {
 }
 #: On the pole of a single jig.
 _ANY_POLE = (
-    "The poles may be the other way round: what matters is that one jig presses all magnets in, so that "
-    "all show the same pole."
+    "The poles may be the other way round: what matters is that one jig presses all magnets in, so "
+    "that all show the same pole."
 )
 
 

@@ -21,8 +21,8 @@ from fabkit.profiles.profile import SETTINGS, Profile, Setting
 MANIFEST = "manifest.json"
 #: The packages that reports depend on.
 _PACKAGES = (
-    "build", "core", "drawing", "mesh", "model", "output", "printing", "profiles", "puzzles", "sets",
-    "solid", "solve", "verify",
+    "build", "core", "drawing", "mesh", "model", "output", "printing", "profiles", "puzzles",
+    "sets", "solid", "solve", "verify",
 )  # fmt: skip
 #: The libraries that reports depend on.
 _LIBRARIES = (
@@ -109,7 +109,8 @@ class Manifest(BaseModel):
 
 
 def read_manifest(folder: Path, owner: str, force: bool = False) -> Manifest:
-    """Read the manifest of a folder; an empty one if there is none, or, with force, if it is broken.
+    """Read the manifest of a folder; an empty one if there is none, or, with force, if it is
+    broken.
 
     Args:
         owner: the name of the set whose folder it is, or of what else it holds.
@@ -150,7 +151,9 @@ def input_digests(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
 
 
 def profile_digest(profile: Profile, key_prefixes: Sequence[str] = ()) -> str:
-    """A hash of the numbers that shape the pieces, and of those whose keys have one of the prefixes."""
+    """A hash of the numbers that shape the pieces, and of those whose keys have one of the
+    prefixes.
+    """
     settings = [
         setting
         for setting in SETTINGS

@@ -36,8 +36,9 @@ from fabkit.profiles.profile_file import set_note
 REPORT = "slice.json"
 #: For G-code without the user's own settings.
 GENERIC_NOTE = (
-    "This G-code is for checking and must not be printed: its settings are not those of your printer. "
-    "Export yours with PrusaSlicer (File > Export > Export Config), and slice with --config FILE.ini."
+    "This G-code is for checking and must not be printed: its settings are not those of your "
+    "printer. Export yours with PrusaSlicer (File > Export > Export Config), and slice with "
+    "--config FILE.ini."
 )
 
 
@@ -72,8 +73,8 @@ def slice_set(
         config: the user's own settings; fabkit's generic ones by default.
 
     Returns:
-        The contents of ``slice.json``, and whether the slicer ran now; otherwise nothing had changed
-        since its last run.
+        The contents of ``slice.json``, and whether the slicer ran now; otherwise nothing had
+        changed since its last run.
 
     Raises:
         InputError: when the configuration does not suit the plates.
@@ -170,8 +171,8 @@ def write_bom(folder: Path, artifacts: Artifacts, force: bool = False) -> Bom:
 
 
 def bom_in(folder: Path, artifacts: Artifacts) -> Bom:
-    """Make the bill of materials of everything that a set prints, by the slicer's report on the plates in
-    a folder, if it is up to date.
+    """Make the bill of materials of everything that a set prints, by the slicer's report on the
+    plates in a folder, if it is up to date.
 
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.

@@ -27,7 +27,7 @@ _MAX_NAMED = 5
 def with_json_report(
     report: str, write: Callable[[OutputPath], dict[str, Any]]
 ) -> Callable[[OutputPath], None]:
-    """A function that writes files, and the JSON report that `write` returns, with their SHA-256."""
+    """Return a function that writes files, and `write`'s JSON report with their SHA-256."""
 
     def make(output_path: OutputPath) -> None:
         files: dict[str, Path] = {}
@@ -148,7 +148,8 @@ def build(
     Args:
         owner: the name of the set whose folder it is, or of what else it holds.
         force: rebuild everything, and overwrite foreign files.
-        inputs: from `fabkit.build.manifest.input_digests`, for the manifest; empty to keep it as it is.
+        inputs: from `fabkit.build.manifest.input_digests`, for the manifest; empty to keep it as it
+            is.
         lenient: write even if the manifest is damaged or of another owner, and leave it unchanged.
 
     Raises:

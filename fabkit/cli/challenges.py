@@ -32,8 +32,8 @@ class Challenges(WithOutput, OfSet):
     )
     given: str | None = option(
         "--given N|minimal",
-        "Number of given pieces, or minimal for as few as possible (default: a mix); with --clues, of "
-        "cells.",
+        "Number of given pieces, or minimal for as few as possible (default: a mix); with --clues, "
+        "of cells.",
     )
     clues: str | None = option(
         "--clues cells|colours|marks",

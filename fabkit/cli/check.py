@@ -55,7 +55,9 @@ def split_arguments(names: Sequence[str], sets: Sequence[str]) -> tuple[str, lis
 
 
 def _files(command: Command, paths: Sequence[Path]) -> list[Path]:
-    """Return the mesh files of a command, also those in folders; by default the set's own STL files."""
+    """Return the mesh files of a command, also those in folders; by default the set's own STL
+    files.
+    """
     if not paths:
         stl = command.folder / "stl"
         if meshes := _meshes_in(stl):
@@ -312,8 +314,8 @@ def print_verify(result: VerifyReport, report: Report) -> None:
     any_solved = any(answer.status == SOLVED for answer in result.challenges)
     if any_solved and result.minimum_gap_mm is not None and result.minimum_gap_mm > 0:
         report.info(
-            f"In every solution, parts are at least {result.minimum_gap_mm:.3f} mm apart: each is within its "
-            "own outline"
+            f"In every solution, parts are at least {result.minimum_gap_mm:.3f} mm apart: each is "
+            "within its own outline"
         )
     right = sum(answer.ok for answer in result.challenges)
     verdict = "Verified" if result.ok else "FAILED"

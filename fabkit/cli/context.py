@@ -1,4 +1,4 @@
-"""Commands: the options that they share, and what these resolve to: set, profile, folder, report."""
+"""Commands, the options they share, and what these resolve to: set, profile, folder, report."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def default_folder(name: str) -> Path:
 class Command(_Defaults, kw_only=True):
     """A command: its fields are options and arguments, its docstring is its help.
 
-    The help lists arguments and options of its own first, then those of its bases, the last base first.
+    The help lists arguments and options of its own first, then those of its bases, the last base
+    first.
     """
 
     json: bool = flag("--json", "Print one JSON document to standard output.", panel="Reporting")
@@ -108,7 +109,7 @@ class Command(_Defaults, kw_only=True):
         return f"({seconds:.1f} s)" if seconds < 60 else f"({format_duration(seconds)})"
 
     def options(self, names: str) -> dict[str, object]:
-        """Return the values of options by their names, such as ``csv resume``, as they are written."""
+        """Return values by option, as it is written; names are given as in ``csv resume``."""
         return {f"--{name.replace('_', '-')}": getattr(self, name) for name in names.split()}
 
     def resumable(self) -> AbstractContextManager[None]:

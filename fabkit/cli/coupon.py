@@ -115,8 +115,9 @@ class Calibrate(WithSettings):
         chart = write_calibration(profile, machine, path, notes)
         for residual in machine.outliers:
             report.warn(
-                f"{residual.name} looks wrong and is ignored: it is {format_mm(abs(residual.off_mm), 2)} off, and "
-                f"lengths scatter by {format_mm(machine.scatter_mm)}; measure it again"
+                f"{residual.name} looks wrong and is ignored: it is "
+                f"{format_mm(abs(residual.off_mm), 2)} off, and lengths scatter by "
+                f"{format_mm(machine.scatter_mm)}; measure it again"
             )
         rows: dict[str, tuple[Estimate, float, str]] = {}
         for name, (label, times, unit) in _RESULT_LABELS.items():

@@ -94,7 +94,7 @@ class ExportSvg(_Export):
 
 
 def _magnet_counts(notes: Iterable[dict[str, Any]]) -> list[int]:
-    """Return the number of magnets of each printed piece, copies among them, from the notes on it."""
+    """Return the number of magnets of each printed piece and copy, from the notes on it."""
     return [len(note["magnets_mm"]) for note in notes for _ in range(note.get("copies", 1))]
 
 
@@ -120,8 +120,8 @@ def print_export(done: BuildResult, kind: str, command: Command) -> None:
         report.info(f"{pluralize(magnets, 'magnet')} {size} in {pieces}, {profile.fit} fit")
     if turned := face_down(command.puzzle, profile, done):
         report.info(
-            f"{pluralize(len(turned), 'piece')} to print face down: turn STL and STEP files over in the slicer; 3MF files and "
-            "plates are face down already"
+            f"{pluralize(len(turned), 'piece')} to print face down: turn STL and STEP files over "
+            "in the slicer; 3MF files and plates are face down already"
         )
     for height_mm in pause_heights_mm(done):
         report.info(f"Pause the print at {format_mm(height_mm)} and insert the magnets")
@@ -140,7 +140,8 @@ def warn_of_folder(done: BuildResult, command: Command, kinds: Sequence[str]) ->
 class Plate(WithForce, WithPieces, Printing):
     """Lay the pieces out on as few plates as possible.
 
-    Writes plates/plate-N.3mf, ready to slice, and drawings of them; with --piece, only those pieces.
+    Writes plates/plate-N.3mf, ready to slice, and drawings of them; with --piece, only those
+    pieces.
     """
 
     def run(self) -> None:

@@ -66,7 +66,9 @@ _SUBCOMMANDS = {"profiles": {"dump": "shipped:Dump"}}
 
 
 class _Value:
-    """Reads the values of a parameter as declared; typer would import pydantic and build a validator."""
+    """Reads the values of a parameter as declared; typer would import pydantic and build a
+    validator.
+    """
 
     def __init__(self, read: Callable[[str], Any] | None) -> None:
         self._read = read

@@ -162,7 +162,7 @@ class Make(WithBudget, WithForce, Printing):
 
 
 def _booklet(file: BookletFile, report: Report) -> tuple[dict[str, Any] | None, list[str]]:
-    """Bring the booklet up to date; return its part of the document, if it has one, and warnings."""
+    """Bring the booklet up to date; return its part of the document, if any, and warnings."""
     from fabkit.build.booklet import BOOKLET
     from fabkit.puzzles.entries import NothingToShowError
 

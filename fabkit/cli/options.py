@@ -37,8 +37,8 @@ def option(
     """Return the field of a command that is an option.
 
     Args:
-        declaration: its names and metavar, as in the help: ``-o --output DIR``. Messages use the first
-            name. ``DIR``, ``FILE``, ``FILE.svg`` and ``SECONDS`` imply a reader.
+        declaration: its names and metavar, as in the help: ``-o --output DIR``. Messages use the
+            first name. ``DIR``, ``FILE``, ``FILE.svg`` and ``SECONDS`` imply a reader.
         help: its description, with the default value where there is one.
         default: its value, such as ``()`` where it is repeatable; ``...`` if it is required.
         read: the reader of other values.

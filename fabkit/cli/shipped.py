@@ -139,8 +139,8 @@ class Dump(WithSettings):
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a profile or layer, by attributes of `Profile`, for JSON: by keys as in the TOML
-    file, lengths in mm, angles in degrees."""
+    """The values of a profile or layer, by attributes of `Profile`, for JSON: by keys as in the
+    TOML file, lengths in mm, angles in degrees."""
     keys = {setting.attribute: setting.key for setting in SETTINGS}
     by_key = {key: values[attribute] for attribute, key in keys.items() if attribute in values}
     return {"name": values["name"], "title": values["title"], **by_key}

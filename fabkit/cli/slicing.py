@@ -38,7 +38,8 @@ TIME_LIMIT = partial(
 CONFIG = partial(
     option,
     "--config FILE",
-    "Your printer's settings, as PrusaSlicer exports them (default: generic ones, for checking only).",
+    "Your printer's settings, as PrusaSlicer exports them (default: generic ones, for checking "
+    "only).",
 )
 
 

@@ -44,8 +44,8 @@ class Snowflakes(WithOutput, OfSet):
 
     parity: str | None = option(
         "--parity PARITY,...",
-        "Only shapes centred on a corner of the grid (even), on the middle of a cell (odd), or with "
-        "ring and centre half a unit apart (mixed).",
+        "Only shapes centred on a corner of the grid (even), on the middle of a cell (odd), or "
+        "with ring and centre half a unit apart (mixed).",
         read=some_of(PARITIES, "parity"),
         complete=lambda: PARITIES,
     )
@@ -176,7 +176,7 @@ def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:
-    """The ids that ``--pieces`` names, in the set's order: ``A,B,C``, or ``ABC`` as in challenges."""
+    """Return the ids in ``--pieces``, in the set's order: ``A,B,C``, or ``ABC``."""
     if given is None:
         return tuple(piece.id for piece in puzzle.pieces)
     letters = "," not in given and all(len(piece.id) == 1 for piece in puzzle.pieces)

@@ -18,8 +18,8 @@ _MAX_PORT = 65535
 class Studio(WithSettings):
     """Draw, tune, solve, play and print in the browser.
 
-    It runs on this machine only, and writes files only where you save them: in the folder of SET, or in
-    the current folder. Press Ctrl-C to end it.
+    It runs on this machine only, and writes files only where you save them: in the folder of SET,
+    or in the current folder. Press Ctrl-C to end it.
     """
 
     set: str = argument(

@@ -23,8 +23,8 @@ MODULES = (
 class WarmUp(Command):
     """Compile the solver's kernels, so that the first commands need not wait for them.
 
-    Run it once after `pip install`; `scripts/fabkit` does so during its set-up. A second run compiles only
-    what has changed.
+    Run it once after `pip install`; `scripts/fabkit` does so during its set-up. A second run
+    compiles only what has changed.
     """
 
     def run(self) -> None:
@@ -39,8 +39,8 @@ class WarmUp(Command):
                 kernel.compile(kernel.types)
         if not all(kernel.is_kept for kernel in KERNELS):
             raise ExternalError(
-                "compiled kernels cannot be kept, so every command compiles its own: neither fabkit's folder "
-                "nor the user's cache folder is writable, or the disk is full"
+                "compiled kernels cannot be kept, so every command compiles its own: neither "
+                "fabkit's folder nor the user's cache folder is writable, or the disk is full"
             )
         folder = os.path.commonpath([kernel.folder for kernel in KERNELS])
         compiled = sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)

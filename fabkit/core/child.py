@@ -1,7 +1,7 @@
 """Python processes that make calls for this one: of engines' libraries, side by side, the studio's.
 
-A child is sent calls through its standard input, and answers through its standard output; both carry
-pickles. What libraries print goes to standard error.
+A child is sent calls through its standard input, and answers through its standard output; both
+carry pickles. What libraries print goes to standard error.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Child(ChildProcess):
     Args:
         doing: as of `ChildProcess`.
         messages: receives the child, the kind and the value of each message: an `EVENT` that a call
-            has reported, its `RESULT` or `ERROR`, and once the process has `ENDED`. Several children
-            may share it.
+            has reported, its `RESULT` or `ERROR`, and once the process has `ENDED`. Several
+            children may share it.
         options: of `subprocess.Popen`.
     """
 

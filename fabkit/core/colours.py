@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from colorsys import rgb_to_hls
 
-#: The names of colours around the wheel: up to which hue in degrees each goes, and what it is called when
-#: it is dark, as it is, and when it is light.
+#: The names of colours around the wheel: up to which hue in degrees each goes, and what it is
+#: called when it is dark, as it is, and when it is light.
 HUES = (
     (15, "red", "red", "pink"),
     (44, "brown", "orange", "beige"),
@@ -58,8 +58,8 @@ def ink_on(colour: str) -> str:
 
 
 def difference(first: str, second: str) -> float:
-    """Return how different two colours look, from 0 to about 765: the "redmean" distance, which weighs
-    the channels by the mean of red (CompuPhase, "Colour metric").
+    """Return how different two colours look, from 0 to about 765: the "redmean" distance, which
+    weighs the channels by the mean of red (CompuPhase, "Colour metric").
 
     Example:
         >>> difference("#dc0a28", "#960a0a") < difference("#dc0a28", "#1078e8")

@@ -1,9 +1,9 @@
 """Validate TOML and JSON documents: unknown keys are refused, all errors are reported at once.
 
-A `Table` is a pydantic model of one table of a file. Its fields have pydantic's types, a `Validator`
-for values that fabkit parses, such as lengths, or a `Shape`; all of them also make the JSON schema for
-editors (`json_schema`). `read_document` validates a file and records pydantic's errors, in the words of
-fabkit, in an `ErrorList`; later checks add theirs.
+A `Table` is a pydantic model of one table of a file. Its fields have pydantic's types, a
+`Validator` for values that fabkit parses, such as lengths, or a `Shape`; all of them also make the
+JSON schema for editors (`json_schema`). `read_document` validates a file and records pydantic's
+errors, in the words of fabkit, in an `ErrorList`; later checks add theirs.
 
 Only reading needs pydantic, so this module is imported where files are read.
 """
@@ -236,7 +236,8 @@ def read_identifier(value: object) -> str:
 
 
 def read_word(value: str) -> str:
-    """Read a word that a safe file name may contain, in any language; ValueError explains why it is not.
+    """Read a word that a safe file name may contain, in any language; ValueError explains why it is
+    not.
 
     Example:
         >>> read_word("Mär")
@@ -244,7 +245,7 @@ def read_word(value: str) -> str:
         >>> read_word("a/b")
         Traceback (most recent call last):
         ValueError: "a/b" is not safe in a file name; use letters, digits and _, beginning with a letter or digit
-    """
+    """  # noqa: E501
     # Other characters that Unicode counts as letters or digits, such as superscripts, are not safe.
     is_safe = all(char.isalpha() or char.isdecimal() or char == "_" for char in value)
     if not is_safe or not value or value[0] == "_":
@@ -301,8 +302,8 @@ def read_document(
         renamed: full keys of earlier versions, and their new names.
 
     Returns:
-        The file, whose lists of tables hold only those without an error, for further checks; None after
-        an error outside of these lists.
+        The file, whose lists of tables hold only those without an error, for further checks; None
+        after an error outside of these lists.
     """
     unsound = set[tuple[int | str, ...]]()
     try:
@@ -345,8 +346,8 @@ def _details(
     elsewhere: Sequence[str],
     renamed: Mapping[str, str],
 ) -> list[ErrorDetail]:
-    """Translate pydantic's errors, without those implied by others: a misspelt key is not missing as
-    well, and a list with wrong items is not too short as well."""
+    """Translate pydantic's errors, without those implied by others: a misspelt key is not missing
+    as well, and a list with wrong items is not too short as well."""
     details = dict[tuple[int | str, ...], ErrorDetail]()
     implied = {line["loc"][:depth] for line in lines for depth in range(len(line["loc"]))}
     for line in lines:
@@ -368,7 +369,7 @@ def _details(
 def _locate(
     model: type[BaseModel], loc: Iterable[int | str]
 ) -> tuple[str, Sequence[type[BaseModel]], FieldInfo | None]:
-    """Return a location's place in the file, the models of tables there, and the field that has it."""
+    """Return a location's path in the file, the models of tables there, and its field."""
     place = ""
     tables = [model]
     field: FieldInfo | None = None

@@ -245,6 +245,6 @@ def library_failures(name: Callable[[], str]) -> Iterator[None]:
     except Exception as error:
         reason = escape(str(error)) or type(error).__name__
         raise ExternalError(
-            f"the CAD kernel or another library failed on {name()}: {reason}; nothing was changed. Try "
-            "another chamfer or label, and please report the set and profile"
+            f"the CAD kernel or another library failed on {name()}: {reason}; nothing was changed. "
+            "Try another chamfer or label, and please report the set and profile"
         ) from error

@@ -32,8 +32,8 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            # Numba's own method first imports what it knows of Python and NumPy, which takes as long as
-            # a small challenge. Only compiling needs that, and imports it.
+            # Numba's own method first imports what it knows of Python and NumPy, which takes as
+            # long as a small challenge. Only compiling needs that, and imports it.
             rtsys.initialize(target_context)
             loaded = self._load_overload(sig, target_context)
         except Exception:  # for instance truncated by a power failure: compile and store it again

@@ -107,8 +107,8 @@ def located(text: str, source: str, document: Document | None = None) -> Iterato
 def lines_of(text: str, errors: Sequence[str], document: Document | None = None) -> list[int]:
     """Return the lines of errors: where the parser stopped, or of the innermost key they name.
 
-    An error that names none, or is not in TOML, has line 0. The document is what the text parses to,
-    if it has been parsed.
+    An error that names none, or is not in TOML, has line 0. The document is what the text parses
+    to, if it has been parsed.
     """
     if len(errors) == 1 and (position := _POSITION.search(errors[0])):
         return [int(position[1] or text.rstrip().count("\n") + 1)]

@@ -54,7 +54,8 @@ def read_bytes(path: Path, source: str, expected: str, max_bytes: int) -> bytes:
 
 
 def read_text(path: Path, source: str, expected: str, max_bytes: int = MAX_BYTES) -> str:
-    """Read a UTF-8 text file of so many bytes at most, without its byte order mark; see `read_bytes`.
+    """Read a UTF-8 text file of so many bytes at most, without its byte order mark; see
+    `read_bytes`.
 
     Raises:
         InputError: when the file cannot be read, is too large or is not UTF-8.

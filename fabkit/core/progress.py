@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-#: Called with the share of the work that is done, from 0 to 1, and a text for people such as the next
-#: thing to be done; empty where the share says it all.
+#: Called with the share of the work that is done, from 0 to 1, and a text for people such as the
+#: next thing to be done; empty where the share says it all.
 Progress = Callable[[float, str], None]
 
 

@@ -1,8 +1,8 @@
 """Ctrl-C and SIGTERM: a command can be interrupted at any moment without doing harm.
 
 An exception raised by a signal handler may surface anywhere: during an import, which then reports a
-broken library; inside a compiler, which crashes; inside ``__del__``, which ignores it. So the handler
-raises none. It removes half-written files, prints one line and exits.
+broken library; inside a compiler, which crashes; inside ``__del__``, which ignores it. So the
+handler raises none. It removes half-written files, prints one line and exits.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def folder_lock(
         named_folder: the folder that the message names, if another.
 
     Raises:
-        ExternalError: immediately, when another process holds the lock or the folder cannot be created.
+        ExternalError: immediately, when another process holds the lock or the folder cannot be
+            created.
     """
     from filelock import FileLock, Timeout
 
@@ -69,7 +70,9 @@ def folder_lock(
 
 @contextlib.contextmanager
 def temporary_folder(inside: Path | None = None) -> Iterator[Path]:
-    """Create a folder that is removed at the end, even after a signal; hidden if ``inside`` another."""
+    """Create a folder that is removed at the end, even after a signal; hidden if ``inside``
+    another.
+    """
     with contextlib.ExitStack() as stack:
         with defer_signals():  # no signal between creation and registration
             prefix = _STAGING_PREFIX if inside else _STAGING_PREFIX.removeprefix(".")

@@ -81,7 +81,7 @@ def mark_places(
         >>> lattice = LATTICES["quarter-square"]
         >>> {xy: len(cells) for xy, cells in mark_places(lattice, lattice.cells_at(0, 1), 20).items()}
         {(30.0, -10.0): 4}
-    """
+    """  # noqa: E501
     places = {}
     for at_place in lattice.places(cells):
         centre = MultiPoint(to_units(lattice, sorted(at_place))).centroid

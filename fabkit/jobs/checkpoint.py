@@ -132,8 +132,8 @@ class Checkpoint:
         if schema > SCHEMA_VERSION:
             raise NewerSchemaError.of(
                 self._name,
-                f"was written by a newer fabkit (schema {schema}, this version supports {SCHEMA_VERSION}); "
-                f"update fabkit or {_ANOTHER}",
+                f"was written by a newer fabkit (schema {schema}, this version supports "
+                f"{SCHEMA_VERSION}); update fabkit or {_ANOTHER}",
             )
 
     def _check_problem(self) -> None:

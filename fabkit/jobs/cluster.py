@@ -142,7 +142,8 @@ class ClusterPool(Pool):
 
 
 def _by_value() -> Callable[[bytes, str], tuple[str, Any]]:
-    """Return a function that a worker without fabkit can unpickle, so that it reports what is missing.
+    """Return a function that a worker without fabkit can unpickle, so that it reports what is
+    missing.
 
     Dask pickles module-level functions by name. A worker that cannot import one exits silently, and
     its client waits forever.

@@ -1,6 +1,7 @@
 """Independent calls side by side: in worker processes and in this one, on all cores.
 
-Workers are started by commands only, inside `all_cores`; otherwise all calls are made in this process.
+Workers are started by commands only, inside `all_cores`; otherwise all calls are made in this
+process.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def run_tasks(
         0.25
         1.0
         [b'ab', b'cd']
-    """
+    """  # noqa: E501
     results = {task.key: checkpoint.get(task.key) if checkpoint else None for task in tasks}
     left = {task.key: task for task in tasks if results[task.key] is None}
     total = math.fsum(task.weight for task in tasks)

@@ -1,9 +1,10 @@
 """Pieces made of balls, and the flat forms they show on a board.
 
-A piece lies on its *base*. If its balls are in one plane, all of them are the base: it lies flat, and may
-be turned over, since that is a rotation in space. The base of any other piece (IQ Fit) is its *spine*, the
-longest straight row of bonded balls: every other ball, a prong, is in the board's plane or hangs one pitch
-below it, in a hole. The flat forms are computed from the 24 rotations of the cube, never drawn.
+A piece lies on its *base*. If its balls are in one plane, all of them are the base: it lies flat,
+and may be turned over, since that is a rotation in space. The base of any other piece (IQ Fit) is
+its *spine*, the longest straight row of bonded balls: every other ball, a prong, is in the board's
+plane or hangs one pitch below it, in a hole. The flat forms are computed from the 24 rotations of
+the cube, never drawn.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class BallBody:
         runs = sorted(self._runs(), key=len, reverse=True)
         if not runs or (len(runs) > 1 and len(runs[0]) == len(runs[1])):
             raise BallError(
-                "has balls in several planes and no single longest straight row to lie on; put them in "
-                "one plane, or make one row of joined balls the longest"
+                "has balls in several planes and no single longest straight row to lie on; put "
+                "them in one plane, or make one row of joined balls the longest"
             )
         return runs[0]
 
@@ -125,7 +126,8 @@ def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
             poses.append(FlatPose(frozenset(chain.from_iterable(cells)), rotation))
     if not poses:
         raise BallError(
-            "cannot lie with its longest row flat: in every rotation some ball sticks up or hangs too "
-            "deep; put every other ball in one plane with the row, or one pitch beside that plane, on one side"
+            "cannot lie with its longest row flat: in every rotation some ball sticks up or hangs "
+            "too deep; put every other ball in one plane with the row, or one pitch beside that "
+            "plane, on one side"
         )
     return tuple(poses)

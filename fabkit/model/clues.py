@@ -12,8 +12,8 @@ from fabkit.model.puzzle import Challenge, Clue, Given, PuzzleSet
 class ClueFilter:
     """Where the clues of a challenge let a piece be.
 
-    What a piece covers must be its own cells, of its colour, and with one of its moves show the marks
-    of all clues there at once. `marks` are those that clues let this piece show, by cell.
+    What a piece covers must be its own cells, of its colour, and with one of its moves show the
+    marks of all clues there at once. `marks` are those that clues let this piece show, by cell.
     """
 
     def __init__(self, lattice: Lattice, piece: Piece, clues: Iterable[Clue], flips: bool) -> None:

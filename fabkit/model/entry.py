@@ -12,8 +12,8 @@ from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import MOVES, Challenge, Entry, PuzzleSet
 
-#: Kinds of challenges in listing order: the set's boards, its own challenges, starting positions, and
-#: shapes with the symmetry of a square.
+#: Kinds of challenges in listing order: the set's boards, its own challenges, starting positions,
+#: and shapes with the symmetry of a square.
 KINDS = ("board", "challenge", "start", "snowflake")
 
 #: Prefix for the id of a user's challenge whose name is taken.
@@ -21,9 +21,10 @@ OWN_PREFIX = "made-"
 
 #: Levels as printed on the boxes, from easy to hard.
 LEVELS = ("starter", "junior", "expert", "master", "wizard")
-#: The lowest scores of the second level and those after it, for every set and kind of challenge. They
-#: separate the levels of the books of IQ Fit and IQ Stars with the fewest exceptions; but for the last,
-#: where the books differ: masters of the one score up to 16, wizards of the other from 9 to 13.
+#: The lowest scores of the second level and those after it, for every set and kind of challenge.
+#: They separate the levels of the books of IQ Fit and IQ Stars with the fewest exceptions; but for
+#: the last, where the books differ: masters of the one score up to 16, wizards of the other from 9
+#: to 13.
 LEVEL_SCORES = (5.25, 8.0, 10.0, 13.5)
 #: A challenge with more pieces to place is none for starters, whatever its score.
 _STARTER_PIECES = 4

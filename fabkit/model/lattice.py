@@ -80,8 +80,8 @@ class Lattice:
         columns: the corners of the cells of one period, counter-clockwise: for each of its columns,
             from row 0 and column 0 of a board, its cells, from the top counter-clockwise.
         symmetries: rotations first (the identity at index 0), then the flipped ones.
-        pictures: lines of text that show a place, in which the hexadecimal digit k is the cell k; the
-            first that fits the width of the terminal is used.
+        pictures: lines of text that show a place, in which the hexadecimal digit k is the cell k;
+            the first that fits the width of the terminal is used.
         edges: where edges of outlines run, for messages.
         cells_per_unit: cells that are counted as one unit of area; lines are drawn between units.
         unit_noun: what a unit of area is called.
@@ -228,8 +228,8 @@ class Lattice:
     def cells_at(self, row: int, col: int) -> tuple[Cell, ...]:
         """Return the cells in a board's row and column, from the top counter-clockwise.
 
-        Odd rows of a staggered lattice are shifted half a place to the right. A place of the triangle
-        lattice is one triangle, which points up where row + column is even.
+        Odd rows of a staggered lattice are shifted half a place to the right. A place of the
+        triangle lattice is one triangle, which points up where row + column is even.
         """
         (ux, _), (vx, vy) = self.basis
         period, column = divmod(col - self._columns_shifted(row), len(self.columns))

@@ -33,9 +33,9 @@ PARITIES = ("even", "odd")
 class Form:
     """A flat shape of a piece: cells of the set's lattice and their outline in frame points.
 
-    ``name`` is empty for a flat piece. Forms of ball pieces are called ``front`` and ``back`` where all
-    balls are in one plane; else ``single``, ``double``, … after the number of prongs in the board's
-    plane. The outer ring comes first.
+    ``name`` is empty for a flat piece. Forms of ball pieces are called ``front`` and ``back`` where
+    all balls are in one plane; else ``single``, ``double``, … after the number of prongs in the
+    board's plane. The outer ring comes first.
     """
 
     name: str
@@ -79,8 +79,8 @@ class Piece:
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     """Return the flat forms of a ball piece: its poses on a board up to rotation in the plane.
 
-    Those with the fewest balls in the board's plane come first. A piece whose balls are in one plane has
-    one form, or two that are mirror images of each other.
+    Those with the fewest balls in the board's plane come first. A piece whose balls are in one
+    plane has one form, or two that are mirror images of each other.
 
     Raises:
         BallError: when the piece cannot lie flat.

@@ -82,8 +82,8 @@ def cells_of_rings(
 def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
     """Return the outline of a set of cells: outer rings counter-clockwise, holes clockwise.
 
-    Where cells touch in a single point, a ring continues along the same cells. Rings are canonical, the
-    one with the least corner comes first.
+    Where cells touch in a single point, a ring continues along the same cells. Rings are canonical,
+    the one with the least corner comes first.
     """
     inside = {edge for cell in cells for edge in lattice.cell_edges(cell)}
     boundary = {(start, end) for start, end in inside if (end, start) not in inside}
@@ -205,8 +205,8 @@ def _refuse_crossings(lattice: Lattice, paths: list[list[Point]], contacts: set[
             for low, high in passes[here]:
                 if (low < back < high) != (low < on < high):
                     raise OutlineError(
-                        f"it crosses itself at {format_point(lattice, here)}; rings must be disjoint, "
-                        "nested (as holes are) or touch at corners"
+                        f"it crosses itself at {format_point(lattice, here)}; rings must be "
+                        "disjoint, nested (as holes are) or touch at corners"
                     )
             passes[here].append((min(back, on), max(back, on)))
 

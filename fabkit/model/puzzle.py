@@ -28,7 +28,8 @@ class Clue:
 
     Attributes:
         piece: id of the piece that covers all of them.
-        mark: the mark that the covering piece has there, such as ``o``; `fabkit.model.piece.PLAIN` for none.
+        mark: the mark that the covering piece has there, such as ``o``; `fabkit.model.piece.PLAIN`
+            for none.
         colour: the colour of the covering piece, as ``#rrggbb``.
     """
 
@@ -282,8 +283,8 @@ class Entry:
 
     Attributes:
         kind: one of `fabkit.model.entry.KINDS`.
-        parity: of a snowflake, where its centre is: ``even`` at a corner of the grid, ``odd`` in the
-            middle of a square, ``mixed`` for pieces on two lattices; empty for anything else.
+        parity: of a snowflake, where its centre is: ``even`` at a corner of the grid, ``odd`` in
+            the middle of a square, ``mixed`` for pieces on two lattices; empty for anything else.
         halves: subdivision of the grid unit: 1; or 2 where pieces are on two lattices half a unit
             apart. Then the cells of challenge and solution are those of the same lattice with units
             half as long, four of them in each cell of a piece.
@@ -322,7 +323,8 @@ class PuzzleSet:
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
         profile_values: the set's own defaults of the print profile, by attributes of `Profile`.
-        marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a colour.
+        marks: the looks of the marks of pieces, by letter: ``hole``, ``cross``, ``dot`` or a
+            colour.
         families: challenges that are made when they are asked for.
         entries: those of the challenges whose results the set file states.
         group: heading in the list of shipped sets.

@@ -38,18 +38,25 @@ _CHART_WIDTH_MM = 110.0  # width of the chart between greatest residuals
 _CHART_MARGIN_MM = 8.0  # the margin around it
 #: How to measure a printed coupon.
 _PRINTED = (
-    "Print at 100%: the bar below must be 100 mm long. Let the coupon cool down and remove any burrs.",
+    "Print at 100%: the bar below must be 100 mm long. Let the coupon cool down and remove any "
+    "burrs.",
     "At each number, measure along its line (enlarged on page 2) and write down the reading in mm.",
-    "Skip what you cannot reach; write down repeated readings, too. Line 10 runs along X, line 20 along Y.",
-    "Outside: hold the jaws at half height. At the bed: rest them on the table, so that they touch the",
-    "lowest layer. Inside and holes: turn and tilt a little; for a hole, the largest reading counts.",
-    "80: press a magnet into the recesses from below, A (narrow) first. Stop at the first that lets it fall",
+    "Skip what you cannot reach; write down repeated readings, too. Line 10 runs along X, line 20 "
+    "along Y.",
+    "Outside: hold the jaws at half height. At the bed: rest them on the table, so that they touch "
+    "the",
+    "lowest layer. Inside and holes: turn and tilt a little; for a hole, the largest reading "
+    "counts.",
+    "80: press a magnet into the recesses from below, A (narrow) first. Stop at the first that "
+    "lets it fall",
     "when you knock the strip on the table, and write down the letter before it.",
 )
 #: How to measure a coupon that was cut.
 _CUT = (
-    "Print at 100%: the bar below must be 100 mm long. Cut with the settings you will use for the set,",
-    "without kerf compensation. Measure tabs with the outside jaws and slots with the inside jaws, and",
+    "Print at 100%: the bar below must be 100 mm long. Cut with the settings you will use for the "
+    "set,",
+    "without kerf compensation. Measure tabs with the outside jaws and slots with the inside jaws, "
+    "and",
     "write down the readings in mm. Skip what you cannot reach.",
 )
 

@@ -53,7 +53,7 @@ def draw_pdf(
     Example:
         >>> draw_pdf("A page", "an example", [(148, 210, lambda page: page.circle(74, 105, 20))])[:5]
         b'%PDF-'
-    """
+    """  # noqa: E501
     register_fonts()
     file = io.BytesIO()
     canvas = PageCanvas(file, pageCompression=1, invariant=1, lang="en", initialFontName=REGULAR)

@@ -78,8 +78,8 @@ GLUE_NOTE = (
 #: How to find a pole.
 FIND_POLE = (
     "To find the north pole of a magnet, hang it on edge from a long thread, away from steel: the "
-    "face that turns towards north is its north pole. Mark it with a pen: the face of another magnet "
-    "that sticks to it is a south pole."
+    "face that turns towards north is its north pole. Mark it with a pen: the face of another "
+    "magnet that sticks to it is a south pole."
 )
 #: Where poles face in open recesses.
 _OPEN = "towards the back"

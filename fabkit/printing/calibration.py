@@ -349,8 +349,8 @@ def _design(readings: Sequence[Measurement]) -> tuple[list[str], Vector]:
     remedy = (
         "tabs and slots of several sizes in X and in Y"
         if any(reading.place.kind in ("tab", "gap") for reading in readings)
-        else "outside and inside lengths of several sizes in X and in Y, and of holes two diameters "
-        "or none"
+        else "outside and inside lengths of several sizes in X and in Y, and of holes two "
+        "diameters or none"
     )
     raise InputError.of("the values", f"{message}; measure {remedy}")
 
@@ -446,8 +446,8 @@ def _for_cutter(profile: Profile, fit: MachineFit) -> tuple[Profile, list[str]]:
     if abs(apart.value) > apart.half:
         notes.append(
             f"the kerf is {format_mm(along.value)} in X and {format_mm(across.value)} in Y: the "
-            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; check "
-            "the beam's focus and the belts"
+            f"profile uses the mean, so sides are up to {format_mm(abs(apart.value) / 4)} off; "
+            "check the beam's focus and the belts"
         )
     return replace(profile, kerf_mm=kerf_mm), notes
 

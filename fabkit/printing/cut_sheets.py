@@ -38,7 +38,8 @@ def nest_cut_sheets(pieces: Sequence[CutPiece], profile: Profile) -> list[CutShe
         profile.sheet_depth_mm,
         profile.sheet_gap_mm,
         profile.sheet_edge_mm,
-        advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
+        advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or "
+        "unit",
     )
     paths = {piece.piece: piece.path for piece in pieces}
     copies = {piece.piece: piece.copies for piece in pieces}

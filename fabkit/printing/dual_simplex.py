@@ -19,8 +19,8 @@ def maximize(
 
     Args:
         aim: positive.
-        places, factors: the columns and values of the nonzero entries in each row of A. Its last rows
-            are the unit matrix: an upper bound for each x.
+        places, factors: the columns and values of the nonzero entries in each row of A. Its last
+            rows are the unit matrix: an upper bound for each x.
 
     Returns:
         The optimal x for each room, and the weights of A's rows, whose weighted sum is the aim.

@@ -209,8 +209,8 @@ class MagnetForces:
         ]
         if not _energy_product(self.grade):
             sentences.append(
-                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is not a "
-                "grade of neodymium magnets."
+                f"The forces are those of N{_USUAL_GRADE}: magnet.grade {quote(self.grade)} is not "
+                "a grade of neodymium magnets."
             )
         if self.on_steel and self.in_tray:
             steel, tray = self.on_steel, self.in_tray

@@ -7,10 +7,10 @@ if there is room at every contact (`fabkit.mesh.fitting.contacts`):
 
 s is the inset to spare: with an inset larger by d each side leaves d more, so that the room grows
 by g d, where g is 2 between sides of two pieces and 1 at a wall (more where a corner meets it). The
-largest s is a linear programme, solved exactly for each of `DRAWS` random sets; the odds are the share
-of sets with s >= 0, and the inset less the 1 % quantile of s is the one that reaches 99 %. The
-contacts with weight in the dual form the tightest loop of plastic. For this loop alone, the usual
-root sum of squares is given as well (K. W. Chase and A. R. Parkinson, A survey of research in
+largest s is a linear programme, solved exactly for each of `DRAWS` random sets; the odds are the
+share of sets with s >= 0, and the inset less the 1 % quantile of s is the one that reaches 99 %.
+The contacts with weight in the dual form the tightest loop of plastic. For this loop alone, the
+usual root sum of squares is given as well (K. W. Chase and A. R. Parkinson, A survey of research in
 the application of tolerance analysis to the design of mechanical assemblies, Research in
 Engineering Design 3, 1991). Limits of the model:
 
@@ -133,8 +133,8 @@ class Odds:
     """The odds that a challenge can be assembled, or that pieces fit a board.
 
     Attributes:
-        sets_mm: inset to spare in each random set; negative if it cannot be assembled. `spare_mm` is
-            the same without any error, `worst_mm` with all sides as far out as possible.
+        sets_mm: inset to spare in each random set; negative if it cannot be assembled. `spare_mm`
+            is the same without any error, `worst_mm` with all sides as far out as possible.
         rss_mm: room in the tightest loop, by g: mean and root sum of squares.
         weakest: the contact that is most often part of a loop that is too tight (or nearly so), and
             has the least room of these, in words; empty if there is none.
@@ -254,8 +254,8 @@ def _challenge_odds(
 def _spare_insets(
     touching: Sequence[Contact], gives: _Floats, pieces: Sequence[str], rooms_mm: _Floats
 ) -> tuple[_Floats, _Floats]:
-    """Return the inset to spare for each column of rooms, and the weight of each contact in it, shapes
-    (columns,) and (columns, contacts)."""
+    """Return the inset to spare for each column of rooms, and the weight of each contact in it,
+    shapes (columns,) and (columns, contacts)."""
     size = 2 * len(pieces) + 1
     # Each row: the shifts of both pieces, and the inset; then the bounds.
     columns = {"": 0} | {key: 2 * number for number, key in enumerate(pieces)}
@@ -297,11 +297,12 @@ def socket_odds(
     link_mm: float = 0.0,
     peg_mm: float = 0.0,
 ) -> list[Odds]:
-    """Return the odds of the tightest hole and channel of a board with holes, or of its tightest socket.
+    """Return the odds of the tightest hole and channel of a board with holes, or of its tightest
+    socket.
 
-    A piece is rigid, and its balls (or pegs) have the same spacing as the holes. A printer that makes
-    every ball too thick and every hole too narrow keeps them concentric, so however long a row of
-    sockets is, its tightest one decides.
+    A piece is rigid, and its balls (or pegs) have the same spacing as the holes. A printer that
+    makes every ball too thick and every hole too narrow keeps them concentric, so however long a
+    row of sockets is, its tightest one decides.
 
     The diameters are the greatest measured ones of the pieces' balls, links and pegs.
     """
@@ -347,8 +348,9 @@ def socket_odds(
 
 @dataclass(frozen=True)
 class MagnetFit:
-    """How magnets fit their recesses: whether they fit the narrowest, and if pressed are held by a typical
-    one, least and greatest printed diameter, interference (negative is play), and a message."""
+    """How magnets fit their recesses: whether they fit the narrowest, and if pressed are held by a
+    typical one, least and greatest printed diameter, interference (negative is play), and a
+    message."""
 
     goes_in: bool
     recess_mm: _Pair
@@ -379,7 +381,8 @@ def magnet_fit(
     cases = {
         f"up to {most_mm:.2g} mm of interference would split the plastic, which gives "
         f"{limit_mm:.2g} mm": splits,
-        f"with {play_mm:.2g} mm of play in a typical one, pressed magnets fall out; calibrate again, or "
+        f"with {play_mm:.2g} mm of play in a typical one, pressed magnets fall out; calibrate "
+        "again, or "
         "glue them": is_lost,
         f"the magnets fit with up to {most_mm:.2g} mm of interference": most_mm > TINY_MM,
         f"the magnets fit with up to {-least_mm:.2g} mm of play": -least_mm > TINY_MM,
@@ -399,8 +402,8 @@ class ToleranceReport:
     """The effect of a printer's errors on a set.
 
     `inset_mm` is the median of the parts' measured insets; `sockets` belong to boards with holes or
-    sockets; `magnets` is None without recesses. The catalog's `snowflakes` are reported but not judged,
-    since nothing surrounds them.
+    sockets; `magnets` is None without recesses. The catalog's `snowflakes` are reported but not
+    judged, since nothing surrounds them.
     """
 
     error: PrinterError
@@ -440,8 +443,8 @@ class ToleranceReport:
         return odds.odds >= TARGET_ODDS if self.error.side_sd_mm else odds.closes_worst_case
 
     def inset_for(self, likely: bool) -> float | None:
-        """Return the inset at which every challenge can be assembled: each in 99 % of the sets, or in
-        the worst case. None without challenges."""
+        """Return the inset at which every challenge can be assembled: each in 99 % of the sets, or
+        in the worst case. None without challenges."""
         spare_mm = [odds.likely_mm if likely else odds.worst_mm for odds in self.challenges]
         if not spare_mm:
             return None
@@ -449,8 +452,9 @@ class ToleranceReport:
         return round(max(0, steps) * _INSET_STEP_MM, 2)
 
     def document(self) -> dict[str, Any]:
-        """Return the report for JSON. It does not depend on the names, order or rotation of the meshes,
-        apart from the random sides of pieces with symmetry and the last digit of a length."""
+        """Return the report for JSON. It does not depend on the names, order or rotation of the
+        meshes, apart from the random sides of pieces with symmetry and the last digit of a
+        length."""
         names = {"side_mm": "side_error_mm", "hole_mm": "hole_error_mm"}
         fields = "challenges", "sockets", "snowflakes"
         lists = {name: [odds.document() for odds in getattr(self, name)] for name in fields}
@@ -484,9 +488,9 @@ def simulate_tolerances(
 ) -> ToleranceReport:
     """Simulate the effect of a printer's errors on a set.
 
-    The `parts`, by piece id, were fitted and include every piece of the solutions, which are those of
-    challenges and boards; solutions without pieces are skipped. Magnets are `pressed` if only the width
-    of their recesses holds them.
+    The `parts`, by piece id, were fitted and include every piece of the solutions, which are those
+    of challenges and boards; solutions without pieces are skipped. Magnets are `pressed` if only
+    the width of their recesses holds them.
 
     Raises:
         InputError: when a part does not have the shape required by a solution.

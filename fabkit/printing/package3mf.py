@@ -239,7 +239,7 @@ def pause_parts(pauses_mm: Sequence[float | None], profile: Profile) -> dict[str
         <code print_z="4.21" type="1" extruder="1" color="" extra="Insert the magnets" gcode="M601"/>
         <mode value="SingleExtruder"/>
         </custom_gcodes_per_print_z>
-    """
+    """  # noqa: E501
     mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
     # Type 1 is ``CustomGCode::Type::PausePrint`` in the sources of both.
     stop = (

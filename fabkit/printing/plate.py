@@ -120,7 +120,8 @@ def bed_bin(profile: Profile) -> Bin:
         gap_mm=profile.plate_gap_mm,
         edge_mm=profile.plate_edge_mm,
         corner_mm=tower_side_mm(profile) if is_coloured(profile) else 0.0,
-        advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or unit",
+        advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or "
+        "unit",
     )
 
 
@@ -164,7 +165,7 @@ def mesh_transform(placement: Placement, drawing: PartDrawing) -> Matrix:
         [0.0, -1.0, 0.0, 30.0]
         [-1.0, 0.0, 0.0, 50.0]
         [0.0, 0.0, -1.0, 7.0]
-    """
+    """  # noqa: E501
     turn = math.radians(placement.degrees)
     # Exact for quarter turns.
     cosine = math.cos(turn) if placement.degrees % 180 != 90 else 0.0

@@ -31,8 +31,8 @@ class Accessory:
         kind: one of ``tray``, ``holes``, ``sockets`` and ``lid``.
         board: the board it is, or covers.
         colour: ``#rrggbb``.
-        part: its number, from 1, if it is one of the parts of a board or lid that is larger than the
-            bed, and its id ends with a letter; 0 for a whole one.
+        part: its number, from 1, if it is one of the parts of a board or lid that is larger than
+            the bed, and its id ends with a letter; 0 for a whole one.
     """
 
     id: str

@@ -1,9 +1,9 @@
 """The filaments that a printer holds, and which of them prints each part of a set.
 
-A set has as many colours as it likes; a printer holds a few. The profile's key ``filaments`` is ``all``
-(a filament for each colour), a number (the colours of the set that stand for the others best are
-chosen), or a list of colours, each with the ids of the parts it prints, if any: the other parts get the
-filament that looks nearest.
+A set has as many colours as it likes; a printer holds a few. The profile's key ``filaments`` is
+``all`` (a filament for each colour), a number (the colours of the set that stand for the others
+best are chosen), or a list of colours, each with the ids of the parts it prints, if any: the other
+parts get the filament that looks nearest.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _UNREADABLE = 10_000.0
 #: Between the tower that the slicer purges into and the edge of its corner: 2 mm of brim, and half
 #: a line on each side of it.
 TOWER_MARGIN_MM = 2.5
-#: How much PrusaSlicer purges into the tower for each change of filament: with its defaults 26 mm of a
-#: tower 35 mm wide, in a layer of 0.2 mm (measured with 2.5).
+#: How much PrusaSlicer purges into the tower for each change of filament: with its defaults 26 mm
+#: of a tower 35 mm wide, in a layer of 0.2 mm (measured with 2.5).
 _PURGED_MM3 = 185.0
 #: The same for OrcaSlicer and Bambu Studio, whose printers purge elsewhere (``prime_volume``).
 _PRIMED_MM3 = 45.0
@@ -102,8 +102,9 @@ class Filaments:
     """The filaments with which a set is printed.
 
     Attributes:
-        colours: of each, the first being number 1; empty if parts keep their colours, and the slicer
-            gets the bodies as extruder 1, whatever their colours, and their inlays as 2 and more.
+        colours: of each, the first being number 1; empty if parts keep their colours, and the
+            slicer gets the bodies as extruder 1, whatever their colours, and their inlays as 2 and
+            more.
         by_id: the colours of the parts whose filament the profile states.
         letter: the preferred colour of letters.
     """
@@ -140,8 +141,8 @@ def filaments_for(puzzle: PuzzleSet, profile: Profile) -> Filaments:
     """Return the filaments with which a set is printed with a profile.
 
     Raises:
-        InputError: when the profile names parts that the set does not have, or one part twice, or has
-            fewer than two filaments for letters.
+        InputError: when the profile names parts that the set does not have, or one part twice, or
+            has fewer than two filaments for letters.
     """
     ids_by_colour = parse_filaments(profile.filaments)
     by_id = {part_id: colour for colour, ids in ids_by_colour.items() for part_id in ids}
@@ -164,14 +165,14 @@ def _fault(puzzle: PuzzleSet, profile: Profile, filaments: Filaments) -> str:
     colours = filaments.colours
     if len(colours) > MAX_FILAMENTS:
         return (
-            f"would be {len(colours)}, one for each colour, and printers hold at most {MAX_FILAMENTS}; "
-            "choose a number, such as 4"
+            f"would be {len(colours)}, one for each colour, and printers hold at most "
+            f"{MAX_FILAMENTS}; choose a number, such as 4"
         )
     is_coloured = profile.has_inlays or profile.tones != "plain"
     if len(colours) == 1 and is_coloured:
         return (
-            "is a single colour, and what is inlaid needs a second one; choose 2 or more, or label.inlay "
-            "none, board.text engraved and cell.tones plain"
+            "is a single colour, and what is inlaid needs a second one; choose 2 or more, or "
+            "label.inlay none, board.text engraved and cell.tones plain"
         )
     if not (colours and profile.inlay != "none"):
         return ""

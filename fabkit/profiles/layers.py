@@ -1,7 +1,7 @@
 """Heights of recesses. Slicing quantises heights, so recesses end on layer boundaries.
 
-Layers are counted from the bed: from the back of a piece, or from its lettered face if that is printed
-face down. The thickness of a piece need not be a whole number of layers.
+Layers are counted from the bed: from the back of a piece, or from its lettered face if that is
+printed face down. The thickness of a piece need not be a whole number of layers.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ def recess_span(profile: Profile) -> Span:
 def release_step_mm(profile: Profile) -> float:
     """Return the height of each of the two steps at the start of the hole for pushing a magnet out.
 
-    A ceiling cannot be bridged around a round hole. So its first layer leaves a slot from side to side,
-    with bridges from wall to wall beside it; the next layer, bridging across those, leaves a square. 0
-    where the end of the recess is printed first, and without a hole.
+    A ceiling cannot be bridged around a round hole. So its first layer leaves a slot from side to
+    side, with bridges from wall to wall beside it; the next layer, bridging across those, leaves a
+    square. 0 where the end of the recess is printed first, and without a hole.
     """
     return profile.layer_mm if profile.release_mm and profile.facing == "up" else 0.0
 

@@ -1,8 +1,8 @@
 """Print profiles: all dimensions that are not in the drawing.
 
 A `Profile` is built from layers (presets, files, ``-s key=value``), later ones taking precedence;
-see `fabkit.profiles.profile_file`. Each field defines its key, description and limits, from which reading,
-dumping, schemas and messages are derived.
+see `fabkit.profiles.profile_file`. Each field defines its key, description and limits, from which
+reading, dumping, schemas and messages are derived.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ CELL_SHAPES = ("hexagon", "disc", "star")
 TONES = ("plain", "inlay")
 #: Boards to print: those that belong to the set, all that its file defines, or none.
 BOARDS_MADE = ("set", "all", "none")
-#: The texts on the cells of a tray: cut into its floor, filled there with the second colour, or omitted.
+#: The texts on the cells of a tray: cut into its floor, filled there with the second colour, or
+#: omitted.
 BOARD_TEXTS = ("engraved", "inlay", "none")
 #: Kinds of lids.
 LIDS = ("sliding", "snap", "none")
@@ -64,8 +65,8 @@ NAME = "name"
 FILAMENTS = "filaments"
 #: Sections and keys that do not affect the shape of pieces: checks, layout, costs, other parts.
 _NOT_SHAPING = {
-    "gap", "printer", "calibration", "plate", "filament", "filaments", "price", "laser", "board", "lid",
-    "magnet.grade", "magnet.pack", "label.inlay", "label.colour", "cell.tones",
+    "gap", "printer", "calibration", "plate", "filament", "filaments", "price", "laser", "board",
+    "lid", "magnet.grade", "magnet.pack", "label.inlay", "label.colour", "cell.tones",
 }  # fmt: skip
 
 
@@ -116,7 +117,8 @@ class Profile:
     Two pieces have a clearance of twice ``inset_mm`` between them.
 
     Attributes:
-        name: those of the presets and files applied, joined by ``+``; ``default`` alone or for none.
+        name: those of the presets and files applied, joined by ``+``; ``default`` alone or for
+            none.
         title: one-line description.
     """
 

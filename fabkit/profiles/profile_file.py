@@ -126,8 +126,8 @@ def merge_layers(
     Args:
         chosen: presets by name or files by path, on top of ``default``; later ones take precedence.
         settings: single settings such as ``"unit=15 mm"``; they override all of these.
-        set_values: a set's own defaults, `PuzzleSet.profile_values`; ``chosen`` and ``settings`` override
-            them.
+        set_values: a set's own defaults, `PuzzleSet.profile_values`; ``chosen`` and ``settings``
+            override them.
 
     Raises:
         InputError: for an unknown preset or key, or an invalid value; with all errors of one layer.
@@ -190,8 +190,8 @@ def contradictions(profile: Profile) -> Iterable[ErrorDetail]:
         yield ErrorDetail(
             "mark.stroke",
             f"{format_mm(profile.mark_stroke_mm)} is more than a third of mark.width, "
-            f"{format_mm(profile.mark_width_mm)}, and a cross would look like a dot; choose a smaller "
-            "mark.stroke or a larger mark.width",
+            f"{format_mm(profile.mark_width_mm)}, and a cross would look like a dot; choose a "
+            "smaller mark.stroke or a larger mark.width",
         )
     ball_mm = profile.ball_mm
     radius_mm = round(ball_mm / 2, 6)
@@ -252,14 +252,15 @@ def _printer_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if missing and profile.slicer != PRUSASLICER:
         yield ErrorDetail(
             "printer.slicer",
-            f'is "{profile.slicer}", which reads plates, colours and pauses only with the names of its '
-            f"presets; state {join_names(missing)}, or choose a printer (`fabkit profiles` lists them)",
+            f'is "{profile.slicer}", which reads plates, colours and pauses only with the names of '
+            f"its presets; state {join_names(missing)}, or choose a printer (`fabkit profiles` lists "
+            "them)",
         )
     if profile.plate_colours == "single" and (profile.has_inlays or profile.tones != "plain"):
         yield ErrorDetail(
             "plate.colours",
-            'is "single", but letters, texts or tones are inlaid in a second colour; choose "mixed", or '
-            "label.inlay none, board.text engraved and cell.tones plain",
+            'is "single", but letters, texts or tones are inlaid in a second colour; choose "mixed", '
+            "or label.inlay none, board.text engraved and cell.tones plain",
         )
 
 
@@ -290,8 +291,8 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
     if profile.embedded and profile.magnet_diameter_mm < least_mm:
         yield ErrorDetail(
             "magnet.polarity",
-            f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} across, '
-            f"would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
+            f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} '
+            f"across, would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
             f"choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
         )
 
@@ -303,14 +304,14 @@ def _release_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
     if release_mm and profile.embedded:
         yield ErrorDetail(
             "recess.release",
-            "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
-            "or ribs",
+            "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, "
+            "glue or ribs",
         )
     elif release_mm and not LEAST_RELEASE_MM <= release_mm <= maximum_mm:
         yield ErrorDetail(
             "recess.release",
-            f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
-            f"pin) to {format_mm(maximum_mm)} (half the magnet's diameter)",
+            f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} "
+            f"(a pin) to {format_mm(maximum_mm)} (half the magnet's diameter)",
         )
 
 

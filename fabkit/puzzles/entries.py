@@ -22,8 +22,8 @@ from fabkit.solve.difficulty import difficulty
 from fabkit.solve.encoding import to_exact_cover
 from fabkit.solve.engines.engine import Budget
 
-#: The time limit for solving a challenge, in seconds. It does not affect the solution: a search that
-#: exceeds it is reported.
+#: The time limit for solving a challenge, in seconds. It does not affect the solution: a search
+#: that exceeds it is reported.
 BUDGET_S = 60.0
 
 

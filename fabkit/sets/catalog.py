@@ -29,8 +29,8 @@ def catalog_path(puzzle: PuzzleSet) -> Path:
 def catalog_records(puzzle: PuzzleSet, kind: str = "") -> Sequence[dict[str, Any]]:
     """Return the documents of a set's shipped catalog; none without a catalog.
 
-    A user's file with the name of a shipped set shares its catalog while the pieces are the same, and
-    its starting positions while boards and moves are, too.
+    A user's file with the name of a shipped set shares its catalog while the pieces are the same,
+    and its starting positions while boards and moves are, too.
 
     Args:
         kind: ``snowflake`` or ``start``; all when empty.

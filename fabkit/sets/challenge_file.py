@@ -23,8 +23,8 @@ _LONGEST_ID = 40
 def read_challenges(path: Path, puzzle: PuzzleSet) -> list[Entry]:
     """Read a challenge file, a list of challenges, or a catalog; all are TOML or JSON.
 
-    The suffix decides between TOML and JSON; with another suffix it is JSON if it begins with a brace.
-    A challenge file without an ``id`` is named after the file.
+    The suffix decides between TOML and JSON; with another suffix it is JSON if it begins with a
+    brace. A challenge file without an ``id`` is named after the file.
 
     Raises:
         InputError: with every error in the file, or when it is that of another set.

@@ -32,7 +32,8 @@ Cells = Annotated[
     Any,
     Shape("cells", Annotated[list[_Place | int | str], Field(min_length=1)]),
     Field(
-        description="cells as [row, column] from the top left, or their number or label on the board"
+        description="cells as [row, column] from the top left, or their number or label on the "
+        "board"
     ),
 ]
 _Frame = Annotated[
@@ -89,7 +90,8 @@ class ResultTable(Table):
     status: Annotated[str, choice(*STATUSES)] = Field("", description="what solving it found")
     solution: Annotated[Any, Shape("the cells of each piece", dict[str, list[Any]])] = Field(
         None,
-        description="by piece id, as `fabkit solve --json` prints them; frame cells if the region is one",
+        description="by piece id, as `fabkit solve --json` prints them; frame cells if the region "
+        "is one",
     )
     count: _Count = Field(None, description="number of known solutions")
     count_complete: StrictBool = Field(False, description="whether there are no more")
@@ -134,7 +136,8 @@ class ChallengeFile(Table):
     )
     rows: Annotated[Any, Shape("rows", TextRows)] = Field(
         None,
-        description="the region in rows of text: a letter for each cell, a dot or a space elsewhere",
+        description="the region in rows of text: a letter for each cell, a dot or a space "
+        "elsewhere",
     )
     minus: Cells = None
     blocked: StrictBool = Field(

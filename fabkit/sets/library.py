@@ -54,7 +54,8 @@ def load_set(name: str) -> PuzzleSet:
         raise InputError.of("", f"there is no set {quote(name)}; did you mean {quote(near[0])}?")
     raise InputError.of(
         "",
-        f"there is no set {quote(name)}; choose from {escape(known)}, or give a path to a .toml file",
+        f"there is no set {quote(name)}; choose from {escape(known)}, or give a path to a .toml "
+        "file",
     )
 
 

@@ -14,10 +14,10 @@ from fabkit.sets.regions import RegionReader, flat_form, read_balls
 from fabkit.sets.set_checks import area_errors
 from fabkit.sets.set_tables import PIECE_KEYS, HeadTable, PieceTable
 
-#: Sixteen default colours, pairwise distinguishable with any colour vision. The CIEDE2000 difference
-#: of any two is at least 19 for normal and 12 for colour-blind vision (10 is about four times the
-#: just noticeable one). Found by a search over colours whose channels are multiples of 17, maximizing
-#: the least difference over all four kinds of vision; the first ones differ most.
+#: Sixteen default colours, pairwise distinguishable with any colour vision. The CIEDE2000
+#: difference of any two is at least 19 for normal and 12 for colour-blind vision (10 is about four
+#: times the just noticeable one). Found by a search over colours whose channels are multiples of
+#: 17, maximizing the least difference over all four kinds of vision; the first ones differ most.
 #: `tests/output/test_theme.py` measures them.
 PALETTE = (
     "#0077ee", "#bbaa00", "#990000", "#55eeff", "#770055", "#ff88bb", "#ffddcc", "#006644",

@@ -161,7 +161,8 @@ class RegionReader:
             key: the place in the file.
             numbering: the origin of rows and columns and the meaning of plain numbers; None for a
                 piece, where plain numbers have none.
-            piece: whether it draws a piece: its outline must not touch itself, its rows are strings.
+            piece: whether it draws a piece: its outline must not touch itself, its rows are
+                strings.
         """
         cells = frozenset[Cell]()
         if self._cells_left <= 0:
@@ -220,8 +221,8 @@ class RegionReader:
 def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
     """Return the rings of an outline: one ring, a list of rings, or a list of those.
 
-    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their outer ring; no
-    ring repeats its first corner at the end.
+    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their outer
+    ring; no ring repeats its first corner at the end.
     """
     rings: list[Any] = [outline]
     while rings and all(isinstance(ring, list) and ring and _holds_rings(ring) for ring in rings):
@@ -358,7 +359,8 @@ def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> fro
     """Read the cells of ``rows``, or of ``size = [rows, columns]``.
 
     Rows are strings, in which a letter is a place, or, for a board, the length of each row: a whole
-    square of the quarter-square lattice, a whole hexagon of kites or drafters. See `Lattice.cells_at`.
+    square of the quarter-square lattice, a whole hexagon of kites or drafters. See
+    `Lattice.cells_at`.
     """
     bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
     numbers = bounded and all(type(length) is int and 0 < length <= LONGEST_SIDE for length in rows)
@@ -395,7 +397,10 @@ def _row_error(row: Any, first: Any) -> str:
         return f"is {len(row)} long; at most {LONGEST_SIDE} are allowed"
     for character in row:
         if character not in _NO_CELL and not character.isalpha():
-            return f"{quote(character)} in {quote(row)} is neither a letter (a cell) nor . or a space (no cell)"
+            return (
+                f"{quote(character)} in {quote(row)} is neither a letter (a cell) nor . or a space "
+                "(no cell)"
+            )
     if len(row) != len(first):
         same = "pad all rows to the same length with ."
         return f"{quote(row)} is {len(row)} long, but the first row is {len(first)}; {same}"

@@ -69,14 +69,15 @@ class HeadTable(Table):
 
     name: Annotated[str, IDENTIFIER] = Field(description="short name; names the output folder")
     lattice: Annotated[str, choice(*LATTICES, renamed=RENAMED_LATTICES)] = Field(
-        description="the grid: squares, squares with their diagonals, hexagons, triangles, or hexagons \
-cut into 6 kites or 12 drafters"
+        description="the grid: squares, squares with their diagonals, hexagons, triangles, or "
+        "hexagons cut into 6 kites or 12 drafters"
     )
     moves: Annotated[str, choice(*MOVES)] = Field(description="whether pieces may be turned over")
     title: Text = Field("", max_length=200, description="display name")
     unit: Annotated[float | None, length_mm(*UNIT_RANGE_MM)] = Field(
         None,
-        description='length of a grid unit, such as "25 mm"; a profile with `unit` takes precedence',
+        description='length of a grid unit, such as "25 mm"; a profile with `unit` takes '
+        "precedence",
     )
     area: _Area = Field(
         None, description="area of all pieces in square units, to be compared with the drawings"
@@ -88,8 +89,8 @@ cut into 6 kites or 12 drafters"
     )
     marks: Annotated[Any, Shape("a table", dict[str, str])] = Field(
         {},
-        description="letters in rows of pieces that are marks, and their looks: hole, cross, dot or "
-        "a colour; other cells are X",
+        description="letters in rows of pieces that are marks, and their looks: hole, cross, dot "
+        "or a colour; other cells are X",
     )
     group: Text = Field("", max_length=40, description="heading in the list of shipped sets")
     source: Text = Field("none", max_length=2000, description="where the shapes come from")
@@ -109,7 +110,8 @@ class PieceTable(Table, json_schema_extra=_exactly_one(PIECE_KEYS)):
         1,
         ge=1,
         le=MOST_PIECES,
-        description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a digit)",
+        description="number of equal pieces, whose ids end in 1, 2, 3, … (-1, -2, -3, … after a "
+        "digit)",
     )
     label: Annotated[str, _LABEL] = Field(
         "", description="one to three characters to engrave; by default the id, or its first letter"
@@ -154,8 +156,8 @@ class BoardTable(Table, json_schema_extra=_exactly_one(BOARD_KEYS)):
     )
     labels: Annotated[Any, Shape("rows of words", TextRows)] = Field(
         None,
-        description="texts on the cells: a string for each row, with a word for each of its cells, a "
-        "dot where there is no text",
+        description="texts on the cells: a string for each row, with a word for each of its cells, "
+        "a dot where there is no text",
     )
     open: StrictInt = Field(
         0, ge=0, le=MAX_CELLS_OF_FILE, description="number of cells that all pieces leave open"
@@ -175,8 +177,8 @@ class FamilyTable(Table):
         None, description="id of the board; the set's first by default"
     )
     groups: Annotated[Any, Shape("a list of groups", list[str | list[Pair | int | str]])] = Field(
-        description="groups of cells, one of which is chosen: labels in a string, or a list of cells; "
-        "names of members consist of them, so they have letters, digits and _ only"
+        description="groups of cells, one of which is chosen: labels in a string, or a list of "
+        "cells; names of members consist of them, so they have letters, digits and _ only"
     )
     blocked: StrictBool = Field(
         False, description="whether blockers are put on the chosen cells, which stay open otherwise"
@@ -229,5 +231,6 @@ class SetFile(Table):
     challenge: list[ChallengeTable] = Field([], max_length=10_000)
     profile: profile_table() | None = Field(  # type: ignore[valid-type]
         None,
-        description="how the set is made by default: any keys of a profile file, which `-p` and `-s` override",
+        description="how the set is made by default: any keys of a profile file, which `-p` and "
+        "`-s` override",
     )

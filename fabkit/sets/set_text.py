@@ -1,7 +1,7 @@
 """Set files as text, changed without losing comments.
 
-A scan divides valid TOML into blocks, which are headers with their comments and lines. An edit writes
-only the lines and tables that differ.
+A scan divides valid TOML into blocks, which are headers with their comments and lines. An edit
+writes only the lines and tables that differ.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ _parse = partial(parse_toml, source="")
 def edit_text(text: str, document: _Table, parse: Parse = _parse) -> str:
     """Return the text changed so that it parses to a document.
 
-    Comments, order and the notation of all that is unchanged are kept. Tables in a list are recognised by
-    their ``id``, or else by their content or position. Comments inside a changed list move above its key.
-    A text that cannot be changed in place is written anew: a changed table with dotted keys and a header.
+    Comments, order and the notation of all that is unchanged are kept. Tables in a list are
+    recognised by their ``id``, or else by their content or position. Comments inside a changed list
+    move above its key. A text that cannot be changed in place is written anew: a changed table with
+    dotted keys and a header.
 
     Raises:
-        InputError: when the text is not TOML, or the document has values that TOML cannot represent.
+        InputError: when the text is not TOML, or the document has values that TOML cannot
+            represent.
     """
     before = parse(text)
     if _same(before, document):

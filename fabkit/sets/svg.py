@@ -42,7 +42,8 @@ _MM_PER_UNIT = {
 #: Elements that can be the outline of a piece, and other drawn elements.
 SHAPES = ("path", "polygon", "rect")
 _OTHERS = (
-    "circle", "ellipse", "foreignObject", "image", "line", "polyline", "svg", "switch", "text", "use",
+    "circle", "ellipse", "foreignObject", "image", "line", "polyline", "svg", "switch", "text",
+    "use",
 )  # fmt: skip
 #: Style properties that would change the geometry.
 _MOVING = re.compile(
@@ -436,8 +437,8 @@ def cells_on_lattice(
     """Return the cells inside an outline in mm, y up, drawn anywhere on a page.
 
     It is moved as little as possible: not at all when its corners are on the lattice that begins at
-    the page's corner. (An outline of diagonals only fits the quarter-square lattice in two different
-    ways, so its position matters.)
+    the page's corner. (An outline of diagonals only fits the quarter-square lattice in two
+    different ways, so its position matters.)
 
     Raises:
         SvgError: when it cannot be moved onto the lattice; it names a corner or an edge.
@@ -455,8 +456,8 @@ def cells_on_lattice(
         xs, ys = zip(*corners_mm, strict=True)
         raise SvgError(
             f"corner {worst + 1} at ({x:.5g}, {0 - y:.5g}) mm is {off_units:.2g} units off the "
-            f"lattice; corners are whole {'units' if steps == 1 else 'or half units'} apart, a unit "
-            f"is {format_mm(unit_mm)}, and the drawing is {max(xs) - min(xs):.4g} x "
+            f"lattice; corners are whole {'units' if steps == 1 else 'or half units'} apart, a "
+            f"unit is {format_mm(unit_mm)}, and the drawing is {max(xs) - min(xs):.4g} x "
             f"{max(ys) - min(ys):.4g} mm large"
         )
     if max(map(abs, (*places[0], *places[1]))) > LARGEST_COORDINATE:

@@ -1,8 +1,8 @@
 """The commands that edit a set file, by name.
 
 Each is a function whose annotations say what the browser may pass. It changes the document of an
-`Edit`, with all that depends on the change; it may return what the browser needs to know besides, such
-as a ``refusal``: the key of the message that says why the document stays as it is.
+`Edit`, with all that depends on the change; it may return what the browser needs to know besides,
+such as a ``refusal``: the key of the message that says why the document stays as it is.
 """
 
 from __future__ import annotations

@@ -39,10 +39,11 @@ def read_project(project: Project) -> dict[str, Any]:
     """Read a set file for the browser.
 
     Returns:
-        ``text``; ``faults``, each with its ``key``, ``message`` and ``line``; unless it is not TOML, its
-        ``lattice``, ``marks``, whether pieces may be turned over (``flips``), its ``things`` (see
-        `Drawings.document_of`), the tables of its ``challenges``, and ``rest``, which changes with
-        everything but those; and, without faults, the set's ``shapes`` (see `draw_data`) and `questions`.
+        ``text``; ``faults``, each with its ``key``, ``message`` and ``line``; unless it is not
+        TOML, its ``lattice``, ``marks``, whether pieces may be turned over (``flips``), its
+        ``things`` (see `Drawings.document_of`), the tables of its ``challenges``, and ``rest``,
+        which changes with everything but those; and, without faults, the set's ``shapes`` (see
+        `draw_data`) and `questions`.
     """
     answer: dict[str, Any] = {"text": project.text, "faults": [], "things": [], "challenges": []}
     faults: list[ErrorDetail] = []

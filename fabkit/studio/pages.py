@@ -19,8 +19,9 @@ from fabkit.studio.files import WorkingFolder
 _STATIC = Path(__file__).parent / "static"
 #: The page loads its own files only, and runs no inline script.
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
+    "blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action "
+    "'none'"
 )
 #: The views of the page, in order.
 VIEWS = ("draw", "tune", "challenges", "play")

@@ -120,8 +120,9 @@ def _listing(project: Project, entries: Sequence[Entry]) -> dict[str, Any]:
     """Make the page of some challenges, without 3D and downloads.
 
     Returns:
-        ``page``, its path among the made files, beside which its ``data.js`` describes the challenges;
-        and ``facts`` by id: number of ``solutions``, whether that is ``complete``, and ``score``.
+        ``page``, its path among the made files, beside which its ``data.js`` describes the
+        challenges; and ``facts`` by id: number of ``solutions``, whether that is ``complete``, and
+        ``score``.
     """
     from fabkit.output.web.document import page_files
 

@@ -78,9 +78,9 @@ def solids(project: Project, first: str = "", *, emit: Emit, progress: Progress)
         first: the id of the part that is made, and emitted, before everything else.
 
     Returns:
-        ``bill``: the bill of materials, see `Bom.document`, with the number of ``parts`` and ``grams``;
-        null if a part cannot be made. The print time is in it if `fabkit slice` has been called with
-        this set and profile.
+        ``bill``: the bill of materials, see `Bom.document`, with the number of ``parts`` and
+        ``grams``; null if a part cannot be made. The print time is in it if `fabkit slice` has been
+        called with this set and profile.
     """
     from fabkit.build.slicing import bom_in
     from fabkit.studio.live import LiveParts
@@ -110,8 +110,8 @@ def plates(project: Project, *, emit: Emit, progress: Progress) -> dict[str, Any
     """Lay everything that the set prints out on beds.
 
     Returns:
-        ``plates``: for each the ids of its parts and their matrices, as the viewer has them; and the
-        ``faults``, if there are none.
+        ``plates``: for each the ids of its parts and their matrices, as the viewer has them; and
+        the ``faults``, if there are none.
     """
     from fabkit.studio.live import LiveParts, plate_matrices
 

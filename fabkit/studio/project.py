@@ -63,7 +63,8 @@ class Project:
     def challenge(self, name: str = "") -> Challenge:
         """Return a challenge by name.
 
-        By default, it is the set's first board that is not optional, else its first challenge or board.
+        By default, it is the set's first board that is not optional, else its first challenge or
+        board.
 
         Raises:
             InputError: when there is none.

@@ -81,8 +81,8 @@ _WARM = {
     SOLVING: ("fabkit.studio.drawing", "fabkit.solve.answer", "fabkit.solve.difficulty"),
     SOLIDS: ("fabkit.studio.printing", "fabkit.build.slicing", "fabkit.solid.export"),
 }
-#: How long a call may take to stop: a step of the CAD kernel reports no progress, and the solids that
-#: are kept would be lost with its process.
+#: How long a call may take to stop: a step of the CAD kernel reports no progress, and the solids
+#: that are kept would be lost with its process.
 _POLITE_S = {SOLVING: POLITE_S, SOLIDS: 10.0}
 
 
@@ -199,8 +199,8 @@ class _Guard:
                 link = RedirectResponse(f"/{self._token.decode()}/", 303)
                 return await link(scope, receive, send_with_headers)
             refusal = (
-                "this link has been used already; open the one that the terminal shows, and if nobody "
-                "but another user of this machine can have opened it, end the studio"
+                "this link has been used already; open the one that the terminal shows, and if "
+                "nobody but another user of this machine can have opened it, end the studio"
             )
         elif not secrets.compare_digest(secret, self._token):
             refusal = "the link is incomplete; open the one that the terminal shows"

@@ -31,7 +31,8 @@ DRAWN_BY = ("outline", "cells", "rows", "svg", "balls", "size")
 #: Ids and marks that are proposed.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-#: How many letters that a cut board does not use can be painted; the browser offers them one by one.
+#: How many letters that a cut board does not use can be painted; the browser offers them one by
+#: one.
 _UNUSED = 4
 _LISTS: tuple[Literal["piece"], Literal["board"]] = ("piece", "board")
 

@@ -1,8 +1,8 @@
 """Warm processes that make one call at a time, and can be stopped at any moment.
 
 Calls run outside the server, so that it answers whatever they do: compiled code that holds on to a
-core, a CAD kernel that crashes, memory that only grows. A call is stopped politely first, at its next
-report of progress; where none comes, its process is killed and a new one starts.
+core, a CAD kernel that crashes, memory that only grows. A call is stopped politely first, at its
+next report of progress; where none comes, its process is killed and a new one starts.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class Worker:
     async def call(self, send: Send, function: str, arguments: Mapping[str, Any]) -> Event:
         """Make a call after those before it; send its events, and return the last one.
 
-        These are ``{"progress": share, "text": text}``, and what the function emits; the last one is
-        ``{"result": …}``, ``{"error": …}`` or ``{"stopped": True}``. The call is stopped when the
-        caller is cancelled or `stop` is called.
+        These are ``{"progress": share, "text": text}``, and what the function emits; the last one
+        is ``{"result": …}``, ``{"error": …}`` or ``{"stopped": True}``. The call is stopped when
+        the caller is cancelled or `stop` is called.
 
         Args:
             function: its arguments ``emit`` and ``progress`` are functions for events.

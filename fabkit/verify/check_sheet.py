@@ -87,8 +87,8 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
         cells = (assembly.challenge, *gaps, overlap, outside, "; ".join(assembly.messages))
         rows.append(Row(cells, assembly.ok))
     intro = (
-        f"Solutions of {len(rows)} of the set's {pluralize(challenges, 'challenge')}, assembled from "
-        "the meshes."
+        f"Solutions of {len(rows)} of the set's {pluralize(challenges, 'challenge')}, assembled "
+        "from the meshes."
     )
     if len(rows) < challenges:
         intro += " The others have no solution, ran out of time, or lack pieces."
@@ -150,8 +150,8 @@ def odds_sentences(report: ToleranceReport) -> list[str]:
         worst_case = f"with all sides {format_mm(abs(worst_side_mm))} too far {out}"
         fitting = sum(solution.closes_worst_case for solution in ranked)
         sentences += [
-            f"{len(ranked) - len(few)} of {len(ranked)} {what} fit together in at least {enough} of "
-            f"{DRAWS:,} simulated sets{rarest}",
+            f"{len(ranked) - len(few)} of {len(ranked)} {what} fit together in at least {enough} "
+            f"of {DRAWS:,} simulated sets{rarest}",
             f"all {what} fit together in {100 * report.set_odds:.1f} % of the sets",
             f"in the worst case, {worst_case}, {fitting} of {len(ranked)} {what} fit together",
         ]
@@ -159,7 +159,8 @@ def odds_sentences(report: ToleranceReport) -> list[str]:
             likely = sum(snowflake.odds >= TARGET_ODDS for snowflake in report.snowflakes)
             sentences.append(
                 f"{likely} of the catalog's {len(report.snowflakes)} snowflakes stay within their "
-                f"outline in at least {enough} of the sets (not judged, since nothing surrounds them)"
+                f"outline in at least {enough} of the sets (not judged, since nothing surrounds "
+                "them)"
             )
         if ranked[0].weakest:
             right_mm, up_mm = ranked[0].place_mm
@@ -170,8 +171,9 @@ def odds_sentences(report: ToleranceReport) -> list[str]:
     likely_mm, worst_mm = report.inset_for(likely=True), report.inset_for(likely=False)
     if likely_mm is not None and worst_mm is not None:
         sentences.append(
-            f"an inset of {likely_mm:.2f} mm on each side is enough for {enough} in each challenge, "
-            f"one of {worst_mm:.2f} mm for the worst case (the meshes have {report.inset_mm:.2f} mm)"
+            f"an inset of {likely_mm:.2f} mm on each side is enough for {enough} in each "
+            f"challenge, one of {worst_mm:.2f} mm for the worst case (the meshes have "
+            f"{report.inset_mm:.2f} mm)"
         )
     if report.magnets is not None:
         sentences.append(report.magnets.message)

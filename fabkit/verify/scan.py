@@ -346,8 +346,8 @@ def part_name(name: str) -> str:
 class Scanner:
     """Identifies meshes, in any order, as the parts of a set.
 
-    A mesh of several separate parts is split. What a mesh shows is found once, and compared with each
-    unit that a scan tries.
+    A mesh of several separate parts is split. What a mesh shows is found once, and compared with
+    each unit that a scan tries.
     """
 
     def __init__(

@@ -171,7 +171,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "foreign": Benchmark(
         "check of meshes that are no pieces of fridgeiq",
-        "import sys; from fabkit.cli import main; sys.exit(main(['check', 'fridgeiq', '-o', 'stl']))",
+        "import sys; from fabkit.cli import main; sys.exit(main(['check', 'fridgeiq', '-o', "
+        "'stl']))",
         (
             Line("a sphere, 5,120 faces", "check --set fridgeiq sphere.stl", False, 1.5, (1,)),
             Line("a torn scan, 80,000", "check --set fridgeiq scan.stl", False, 1.5, (1,)),

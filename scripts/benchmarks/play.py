@@ -1,4 +1,6 @@
-"""Benchmark the play page in Chromium: an update after a move, moves of a drag, and hints in random positions."""
+"""Benchmark the play page in Chromium: an update after a move, moves of a drag, and hints in random
+positions.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,13 @@ UPDATES = """(id) => {
     session.update();
     return performance.now() - start;
   });
-}"""
+}"""  # noqa: E501
 
 
 def positions(puzzle: PuzzleSet, entry: Entry, flips: bool, dice: random.Random) -> list[Any]:
-    """Return random positions: parts of a solution, of most a piece in another place, and pieces anywhere."""
+    """Return random positions: parts of a solution, of most a piece in another place, and pieces
+    anywhere.
+    """
     challenge = entry.challenge
     given = [placed.cells for placed in challenge.given]
     solution = {piece: cells for piece, cells in entry.solution.items() if cells not in given}

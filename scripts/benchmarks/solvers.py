@@ -1,9 +1,9 @@
 """Benchmark counting against the packages exact-cover and xcover.
 
-Every count runs in its own process, on one thread, with the same problem: cells and pieces as items,
-placements as options. Times are CPU seconds of the counting call, the median of several if it is
-short, without import and compilation. The packages use neither symmetries nor identical pieces, so
-all solvers must agree on the count with identical pieces distinguished.
+Every count runs in its own process, on one thread, with the same problem: cells and pieces as
+items, placements as options. Times are CPU seconds of the counting call, the median of several if
+it is short, without import and compilation. The packages use neither symmetries nor identical
+pieces, so all solvers must agree on the count with identical pieces distinguished.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 #: Changes after which the memory is measured, and in a small run.
 CHANGES, SMALL = 200, 1
-#: Limits: in seconds for the first solid after a change, at the median of each piece, and for all of
-#: them; in MB for the process.
+#: Limits: in seconds for the first solid after a change, at the median of each piece, and for all
+#: of them; in MB for the process.
 FIRST_S, ALL_S, MEMORY_MB = 0.5, 4.0, 1500.0
 #: Thicknesses differ by this much from change to change, in mm.
 STEP_MM = 0.01
@@ -45,8 +45,8 @@ STROKES, SMALL_STROKES, PAINT_S = 40, 3, 0.05
 FIRST_STROKES = 3
 #: Changes that are waited for in the 3D view, and in a small run; the limit in seconds.
 VIEWS, SMALL_VIEWS, VIEW_S = 12, 1, 1.0
-#: The rows of what is measured in the browser: the limit, and whether `SHARE` must be within it, else
-#: the median.
+#: The rows of what is measured in the browser: the limit, and whether `SHARE` must be within it,
+#: else the median.
 STROKES_SHORT = "strokes while pentominoes are counted"
 STROKES_LONG = "strokes while a count takes minutes"
 IMAGE = "from the thickness to its image in 3D"
@@ -58,7 +58,8 @@ PAGE_ROWS = {
 #: The share of strokes and stops that must be within their limits: others may take what they want.
 SHARE = 0.95
 
-#: Notes how long after each event of the pointer on the sheet the next frame is painted, in seconds.
+#: Notes how long after each event of the pointer on the sheet the next frame is painted, in
+#: seconds.
 WATCH_STROKES = """() => {
   const note = (event) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
@@ -66,7 +67,7 @@ WATCH_STROKES = """() => {
     port2.postMessage(null);
   });
   for (const name of ["pointerdown", "pointermove"]) document.querySelector(".sheet").addEventListener(name, note, true);
-}"""
+}"""  # noqa: E501
 #: The middles of the cells on the screen.
 MIDDLES = """() => [...document.querySelectorAll(".sheet-cell")].map((cell) => {
   const { x, y, width, height } = cell.getBoundingClientRect();
@@ -76,7 +77,7 @@ MIDDLES = """() => [...document.querySelectorAll(".sheet-cell")].map((cell) => {
 RESTS = """() => {
   const view = fabkitStudio.views.get("tune");
   return view && !view.isMaking && !view.lacksPlates && view.stage.isComplete && view.stage.scene.resting;
-}"""
+}"""  # noqa: E501
 #: Changes the thickness in the form; the seconds until a first part is rendered that has it.
 CHANGE_VIEW = """(mm) => new Promise((done) => {
   const { scene, part } = fabkitStudio.views.get("tune").stage;
@@ -204,7 +205,9 @@ async def measure_stops(stops: int) -> tuple[list[float], list[float]]:
 
 
 def measure_strokes(page: Page, name: str, strokes: int) -> list[float]:
-    """Draw over a set's board while its solutions are counted; return the seconds from input to paint."""
+    """Draw over a set's board while its solutions are counted; return the seconds from input to
+    paint.
+    """
     page.locator("#tab-draw").click()
     page.evaluate("window.before = fabkitStudio.project.past")
     page.locator("#studio-open").select_option(name)
@@ -312,7 +315,8 @@ def time_studio(small: bool) -> bool:
         if name in seen_s:
             rows.append((name, seen_s[name], limit_s, is_share))
     print(
-        f"The studio. Reference: `import cadquery`, {reference_s:.2f} s. Limits are for what has a *."
+        f"The studio. Reference: `import cadquery`, {reference_s:.2f} s. Limits are for what has a "
+        "*."
     )
     print(f"{'seconds':36} {'median':>8} {SHARE:>7.0%} {'maximum':>8} {'x reference':>12}  limit")
     is_kept = times.memory_mb < MEMORY_MB

@@ -45,7 +45,9 @@ class Baseline:
 
     @cached_property
     def limits_s(self) -> dict[str, float]:
-        """How long one test of a file may take: what all take, since one alone makes what they share."""
+        """How long one test of a file may take: what all take, since one alone makes what they
+        share.
+        """
         limits: dict[str, float] = defaultdict(lambda: SPARE_S)
         for test, seconds in self.seconds.items():
             limits[file_of(test)] += _TIMES_LONGER * seconds

@@ -11,7 +11,8 @@ from mutation.operators import Edit, Source
 
 #: The packages in which faults are drawn: those that compute, not those that write the results.
 PACKAGES = (
-    "model", "profiles", "sets", "solve", "certify", "drawing", "mesh", "verify", "printing", "studio",
+    "model", "profiles", "sets", "solve", "certify", "drawing", "mesh", "verify", "printing",
+    "studio",
 )  # fmt: skip
 #: Longer texts are cut in the description of a mutant.
 _LONGEST = 40

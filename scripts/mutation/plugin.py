@@ -1,9 +1,9 @@
 """Pytest plugin of a trial: runs the chosen tests only, and writes down how each of them ends.
 
 ``--trial=FILE`` names a JSON file: the ids of ``only`` these tests (null for all that are
-collected), those of tests to go on ``without``, ``limit_s`` for a test and ``limits_s`` for those of
-some files, ``memory`` in bytes or null, and the file of the ``record``. That one gets a line of JSON
-for each test that starts or ends, so that it can also be read if a test ends the whole run.
+collected), those of tests to go on ``without``, ``limit_s`` for a test and ``limits_s`` for those
+of some files, ``memory`` in bytes or null, and the file of the ``record``. That one gets a line of
+JSON for each test that starts or ends, so that it can also be read if a test ends the whole run.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 #: Where the tests find what they share, from one run to the next.
 STORE = Path(os.environ.get("FABKIT_TEST_STORE") or ROOT / ".pytest_cache" / "built")
-#: A test that takes longer hangs, if it is not known how long its file takes; and what is added if it is.
+#: A test that takes longer hangs, if it is not known how long its file takes; and what is added if
+#: it is.
 LIMIT_S, SPARE_S = 1800.0, 180.0
 #: Address space of a process of the default tests, which need less than half of it. A browser
 #: reserves more than there is.

@@ -51,7 +51,8 @@ LINK = "{link}"
 _DAY = "2026-03-14T12:00:00Z"
 #: A busy machine may take as long for a page.
 _PATIENCE_MS = 180_000
-#: Settles when a web page has its fonts, has been drawn, and has added the pictures that are in sight then.
+#: Settles when a web page has its fonts, has been drawn, and has added the pictures that are in
+#: sight then.
 _DRAWN = """async () => {
   await document.fonts.ready;
   for (const _ of [1, 2]) {
@@ -77,8 +78,8 @@ class Picture:
         take: the output file that is the picture; empty if the command draws it directly.
         page: page of that PDF file, from 1; 0 if it is not a PDF file.
         wide: width of a page, in pixels.
-        shot: address in the output folder of a web page, shown in Chromium; or `LINK`, what the command
-            prints, which is a server and ended then.
+        shot: address in the output folder of a web page, shown in Chromium; or `LINK`, what the
+            command prints, which is a server and ended then.
         shows: text on it that a server computes last; it is drawn once this is there.
         size: width and height of its window.
         dark: whether the page is dark.
@@ -123,9 +124,9 @@ def wanted(path: Path = HERE / "list.toml") -> list[Picture]:
 def drawn_on(picture: Picture) -> list[str]:
     """Return the properties of this machine that affect a picture.
 
-    These are the system (its sines) and the architecture (its instructions). Other properties of the
-    processor do not matter: FridgeIQ's picture and plate were the same with AVX-512, with AVX2, and
-    without fused multiplication (in QEMU). Pages of PDF files depend on pypdfium2, web pages on
+    These are the system (its sines) and the architecture (its instructions). Other properties of
+    the processor do not matter: FridgeIQ's picture and plate were the same with AVX-512, with AVX2,
+    and without fused multiplication (in QEMU). Pages of PDF files depend on pypdfium2, web pages on
     Chromium.
     """
     lines = [f"{platform.system()} {platform.machine()}"]

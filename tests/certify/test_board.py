@@ -118,7 +118,8 @@ def test_real_proofs_hold_and_changed_ones_are_refused(name: str) -> None:
         assert reason(document | {"centres": [[0, 0]]}) != "None"
 
 
-# --- planted faults --------------------------------------------------------------------------------
+# --- planted faults
+# --------------------------------------------------------------------------------
 
 #: Eight squares around one, which these pieces fill.
 BENT, STRAIGHT = corner("x"), squares("i", (0, 0), (0, 1), (0, 2))
@@ -160,7 +161,8 @@ def test_parts_that_overlap_are_no_shape() -> None:
             assert overlap or found == "None"
 
 
-# --- random shapes ---------------------------------------------------------------------------------
+# --- random shapes
+# ---------------------------------------------------------------------------------
 
 
 def random_flake(rng: random.Random) -> Flake:
@@ -260,7 +262,8 @@ def test_random_proofs_hold_as_long_as_there_is_no_tiling(seeds: range) -> None:
     assert min(tilable, held, refused, on_both) > len(seeds) // 10, (held, tilable, on_both)
 
 
-# --- the command ------------------------------------------------------------------------------------
+# --- the command
+# ------------------------------------------------------------------------------------
 
 CROSS = square_flake(
     "odd", [0, 2], squares("b", (0, 0), (0, 1), (0, 2)), squares("c", (0, 0), (1, 0))

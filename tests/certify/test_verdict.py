@@ -146,7 +146,8 @@ def test_areas_are_added_up() -> None:
         assert judged(document) == Verdict(reason is None, reason)
 
 
-# --- refusals -----------------------------------------------------------------------------------------
+# --- refusals
+# -----------------------------------------------------------------------------------------
 
 
 def reason(sketch: Sketch, argument: Document, claim: Document = TWICE) -> str | None:
@@ -235,7 +236,8 @@ def test_another_problem_s_checksum_is_refused() -> None:
     )
 
 
-# --- the house -------------------------------------------------------------------------------------------
+# --- the house
+# -------------------------------------------------------------------------------------------
 
 
 def test_the_checker_shares_no_code_with_the_search_or_the_model() -> None:

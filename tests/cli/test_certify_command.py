@@ -55,8 +55,8 @@ def test_a_certificate_that_holds(capsys: Capture) -> None:
     assert main(["certify", written(certificate(SKETCHES["copies"]))]) == 0
     output = capsys.readouterr()
     assert output.out.startswith(
-        "Certified: mine one has 5 solutions, 120 with identical pieces distinguished, 4 up to symmetry "
-        "(pieces a b c d; "
+        "Certified: mine one has 5 solutions, 120 with identical pieces distinguished, 4 up to "
+        "symmetry (pieces a b c d; "
     )
     assert output.out.endswith(" branch nodes replayed)\n")
     assert 'warning: there is no shipped set "mine"' in output.err
@@ -138,7 +138,8 @@ def test_a_shipped_challenge_may_not_lose_a_piece(capsys: Capture) -> None:
     assert 'warning: fridgeiq has no challenge "mine"' in capsys.readouterr().err
     assert main(["certify", written(document)]) == 1
     assert capsys.readouterr().out == (
-        "REJECTED: fridgeiq square_01: differs from the challenge square_01 of fridgeiq that is shipped\n"
+        "REJECTED: fridgeiq square_01: differs from the challenge square_01 of fridgeiq that is "
+        "shipped\n"
     )
 
 

@@ -61,7 +61,8 @@ def covers(document: dict[str, Any], region: Any) -> bool:
     return True
 
 
-# --- what is asked, and what is known then ---------------------------------------------------------
+# --- what is asked, and what is known then
+# ---------------------------------------------------------
 
 SQUARE = Polygon([(0, 0), (3, 0), (3, 3), (0, 3)])
 
@@ -159,7 +160,8 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
     assert document["count"] == by_sat["count"]
 
 
-# --- engines and budgets ---------------------------------------------------------------------------
+# --- engines and budgets
+# ---------------------------------------------------------------------------
 
 
 #: Those of other processes, which take a second to start; tests/solve has them, too.
@@ -223,7 +225,8 @@ def test_what_is_found_in_time_is_reported(capsys: Capture) -> None:
     assert capsys.readouterr().out == expected
 
 
-# --- for people ------------------------------------------------------------------------------------
+# --- for people
+# ------------------------------------------------------------------------------------
 
 
 def test_how_many_copies_are_used_is_not_always_known(tmp_path: Path, capsys: Capture) -> None:
@@ -372,7 +375,8 @@ def test_long_work_is_reported_line_by_line(
     assert capsys.readouterr().err == ""
 
 
-# --- starts ----------------------------------------------------------------------------------------
+# --- starts
+# ----------------------------------------------------------------------------------------
 
 
 def test_starts_of_iqstars(capsys: Capture) -> None:
@@ -406,7 +410,8 @@ def test_starts_tell_quarters_of_squares_apart(capsys: Capture) -> None:
     assert first[-1].split() == ["·" * 17, "·" * 11 + "Y" * 6, "I" * 11 + "·" * 6]
 
 
-# --- the same again, and unsafe names ---------------------------------------------------------------
+# --- the same again, and unsafe names
+# ---------------------------------------------------------------
 
 
 def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, bytes]]:

@@ -23,7 +23,8 @@ def files() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-# --- certificates ----------------------------------------------------------------------------------
+# --- certificates
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,8 @@ def test_a_challenge_is_not_overwritten_by_its_certificate(capsys: Capture) -> N
     assert Path("strip.json").read_text() == STRIP
 
 
-# --- formulas --------------------------------------------------------------------------------------
+# --- formulas
+# --------------------------------------------------------------------------------------
 
 
 def clauses(path: str) -> list[tuple[int, ...]]:
@@ -165,7 +167,8 @@ def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
         assert solver.solve()
 
 
-# --- drawings and other files ----------------------------------------------------------------------
+# --- drawings and other files
+# ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

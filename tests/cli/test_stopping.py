@@ -142,7 +142,8 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# --- while kernels are compiled ---------------------------------------------------------------------
+# --- while kernels are compiled
+# ---------------------------------------------------------------------
 
 #: Tells when numba begins to compile.
 TELLING = """
@@ -177,7 +178,8 @@ def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.rglob("*.tmp.*")] == []
 
 
-# --- at any moment ----------------------------------------------------------------------------------
+# --- at any moment
+# ----------------------------------------------------------------------------------
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 #: What an export takes, in CPU seconds: a loaded machine gives a process less of them than time.

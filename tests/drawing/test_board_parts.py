@@ -1,4 +1,6 @@
-"""Boards and lids larger than the bed: where they are cut, how the parts join, and what they are called."""
+"""Boards and lids larger than the bed: where they are cut, how the parts join, and what they are
+called.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Boards, trays and lids: their drawings cut at heights against shapely, their meshes against those."""
+"""Boards, trays and lids: their drawings cut at heights against shapely, their meshes against
+those.
+"""
 
 from __future__ import annotations
 
@@ -160,20 +162,20 @@ def test_a_socket_for_every_peg() -> None:
         (
             ["board.hole=12 mm"],
             "board.hole is 12 mm; expected more than the ball's 12 mm, and at most 14.2 mm, which "
-            "leaves 0.8 mm between two holes; choose another board.hole, a smaller ball.diameter or a "
-            "larger unit",
+            "leaves 0.8 mm between two holes; choose another board.hole, a smaller ball.diameter "
+            "or a larger unit",
         ),
         (["board.hole=14.3 mm"], "board.hole is 14.3 mm; expected more than the ball's 12 mm"),
         (
             ["board.channel=1.5 mm"],
-            "a channel for links of 9 mm with board.channel 1.5 mm on either side is 12 mm wide, which "
-            "holds no ball back; choose a smaller board.channel or a ball.link below 9 mm",
+            "a channel for links of 9 mm with board.channel 1.5 mm on either side is 12 mm wide, "
+            "which holds no ball back; choose a smaller board.channel or a ball.link below 9 mm",
         ),
         (
             ["peg.diameter=18.9 mm"],
-            "a socket for pegs of 18.9 mm with board.socket 0.2 mm around is 19.3 mm wide, which leaves less "
-            "than 0.8 mm between two sockets; choose a smaller board.socket or a peg.diameter of 18.8 mm or "
-            "less",
+            "a socket for pegs of 18.9 mm with board.socket 0.2 mm around is 19.3 mm wide, which "
+            "leaves less than 0.8 mm between two sockets; choose a smaller board.socket or a "
+            "peg.diameter of 18.8 mm or less",
         ),
         (["board.socket=3 mm", "peg.diameter=13.3 mm"], "a peg.diameter of 13.2 mm or less"),
     ],

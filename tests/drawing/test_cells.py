@@ -197,8 +197,8 @@ def volume_mm3(blueprint: FlatDrawing) -> float:
         (
             ["peg.diameter=19.1 mm"],
             "pieces red, orange, yellow, green, blue, indigo, pink: peg.diameter 19.1 mm is too "
-            "large: the back of a cell has room for 19 mm; choose a smaller peg.diameter, a larger unit or "
-            "another cell.shape",
+            "large: the back of a cell has room for 19 mm; choose a smaller peg.diameter, a larger "
+            "unit or another cell.shape",
         ),
         (["cell.shape=star", "peg.diameter=14 mm"], "the back of a cell has room for 12."),
         (

@@ -1,4 +1,6 @@
-"""Magnets: where they go, against a brute-force grid; on which layers their recesses end; their poles."""
+"""Magnets: where they go, against a brute-force grid; on which layers their recesses end; their
+poles.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +192,8 @@ def test_odd_pieces_on_which_magnets_have_been_misplaced() -> None:
     # Two bends, each with room for one magnet, are three units apart.
     bends = frozenset({(-5, -5), (-5, -3), (-3, -3), (-1, -3), (1, -3), (1, -1)})
     assert misplaced_on((LATTICES["square"], bends), 9.0, "press") == []
-    # The foot of a square that stands on its corner is 7.485 mm wide; lead-in and walls need 7.5 mm.
+    # The foot of a square that stands on its corner is 7.485 mm wide; lead-in and walls need 7.5
+    # mm.
     diamond = frozenset({(3, -7), (3, -5)})
     assert misplaced_on((LATTICES["quarter-square"], diamond), 5.0, "press") == []
 
@@ -391,7 +394,8 @@ def test_poles_that_are_the_same_or_free_have_no_marks() -> None:
         ((), 0.0, 0.4, None),
         # From above, two layers and what is left over.
         ((DOWN, *UNEVEN), 0.0, 0.65, None),
-        # At the pause one looks down into a cavity: as printed, the dimple goes down from its floor.
+        # At the pause one looks down into a cavity: as printed, the dimple goes down from its
+        # floor.
         ((EMBEDDED,), 0.6, 1.0, 4.2),
         pytest.param((EMBEDDED, DOWN), 4.2, 4.6, 6.0, marks=pytest.mark.integration),
     ],

@@ -25,7 +25,9 @@ SMALL_INSETS = st.floats(0.01, 0.13)
 
 
 def share_kept(lattice: Lattice) -> float:
-    """How much of such an inset swallows no edge of these cells: kites and drafters have shorter ones."""
+    """How much of such an inset swallows no edge of these cells: kites and drafters have shorter
+    ones.
+    """
     cell = next(iter(lattice.corners))
     ring = to_units(lattice, lattice.ring(cell))
     edges = [math.dist(here, there) for here, there in zip(ring, (*ring[1:], ring[0]), strict=True)]

@@ -69,7 +69,8 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
     assert sum(times.values()) - count <= kills * ahead
 
 
-# --- workers ----------------------------------------------------------------------------------------
+# --- workers
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,8 @@ def test_a_task_that_kills_its_worker_is_tried_again(
     assert len(logged(tmp_path / "once")) == 2
 
 
-# --- Ctrl-C, and the parent's end -------------------------------------------------------------------
+# --- Ctrl-C, and the parent's end
+# -------------------------------------------------------------------
 
 
 @linux

@@ -37,7 +37,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file() and p.suffix != ".lock"}
 
 
-# --- working ----------------------------------------------------------------------------------------
+# --- working
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -101,7 +102,8 @@ def test_what_on_progress_raises_stops_the_work(tmp_path: Path) -> None:
         assert len(run_tasks(tasks, checkpoint, pool)) == 20
 
 
-# --- refusals ---------------------------------------------------------------------------------------
+# --- refusals
+# ---------------------------------------------------------------------------------------
 
 
 def refused(folder: Path, error: type[FabkitError], message: str, **problem: Any) -> None:
@@ -233,7 +235,8 @@ def test_others_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     other.close()
 
 
-# --- disks ------------------------------------------------------------------------------------------
+# --- disks
+# ------------------------------------------------------------------------------------------
 
 FULL = "completed work is saved; fix the problem and run the same command to continue"
 

@@ -1,4 +1,6 @@
-"""Pieces of balls are recognised and measured from meshes alone, and their rules notice planted faults."""
+"""Pieces of balls are recognised and measured from meshes alone, and their rules notice planted
+faults.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Marks of cells on meshes: right ones keep every rule, wrong ones are named and change the answers."""
+"""Marks of cells on meshes: right ones keep every rule, wrong ones are named and change the
+answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Pieces in their boards of holes or sockets, and pieces on pegs, measured on meshes: planted faults."""
+"""Pieces in their boards of holes or sockets, and pieces on pegs, measured on meshes: planted
+faults.
+"""
 
 from __future__ import annotations
 

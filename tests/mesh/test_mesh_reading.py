@@ -1,4 +1,5 @@
-"""Mesh files: good ones give their bodies, whoever wrote them; others give one message that says what is wrong.
+"""Mesh files: good ones give their bodies, whoever wrote them; others give one message that says
+what is wrong.
 
 ``tests.support.meshfuzz.damaged(NAME, SEED)`` makes a damaged file again.
 """
@@ -130,7 +131,8 @@ OBJ = {
     "continued": (files.obj().replace(" 3/1/1", " \\\n 3/1/1"), ["a.obj"]),
     "faces-first": ("".join(sorted(files.obj().splitlines(True))), ["a.obj"]),
     "objects": (
-        f"o A\ng x\n{files.obj()}o A\n{files.obj()}g y\no empty\no <b>[red]../../\x1b[1m\n{files.obj()}",
+        f"o A\ng x\n{files.obj()}o A\n{files.obj()}g y\no empty\no "
+        f"<b>[red]../../\x1b[1m\n{files.obj()}",
         ["a.obj: A", "a.obj: A (2)", r"a.obj: _b__red_.._.._\x1b_1m"],
     ),
     "groups": (

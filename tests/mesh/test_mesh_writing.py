@@ -1,4 +1,6 @@
-"""3MF files as other programs read them: lib3mf's strict reader, a plain XML parser, trimesh, fabkit."""
+"""3MF files as other programs read them: lib3mf's strict reader, a plain XML parser, trimesh,
+fabkit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The plastic in a part: shapes that can be worked out by hand, and what the real slicer needs for them."""
+"""The plastic in a part: shapes that can be worked out by hand, and what the real slicer needs for
+them.
+"""
 
 from __future__ import annotations
 

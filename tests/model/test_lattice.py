@@ -84,7 +84,8 @@ def test_symmetries_are_isometries_and_cells_have_rows(
     assert len({one.doubled for one in lattice.symmetries}) == len(lattice.symmetries)
     cells = lattice.cells_at(row, col)
     assert [lattice.address(cell) for cell in cells] == [(row, col, k) for k in range(len(cells))]
-    # Of a place with several cells the first is at the top, and the others follow counter-clockwise.
+    # Of a place with several cells the first is at the top, and the others follow
+    # counter-clockwise.
     places = to_units(lattice, cells)
     x, y = (sum(values) / len(cells) for values in zip(*places, strict=True))
     angles = [(math.atan2(x - left, up - y) + 1e-9) % math.tau for left, up in places]

@@ -32,7 +32,8 @@ _HOPELESS = (
 )
 
 
-# --- the command ------------------------------------------------------------------------------------
+# --- the command
+# ------------------------------------------------------------------------------------
 
 
 def test_the_booklet_comes_into_the_output_folder(pair: str, run_json: Callable[..., Any]) -> None:
@@ -135,7 +136,8 @@ def test_what_has_no_solution_is_left_out_or_refused(
     assert err == ("fabkit: pair: no challenge has a known solution: hopeless has no solution\n")
 
 
-# --- make -------------------------------------------------------------------------------------------
+# --- make
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -150,7 +152,8 @@ def test_make_writes_the_booklet_once(
         patch.setattr("fabkit.build.booklet.make_booklet", None)  # nobody makes it again
         assert run_json("make", pair)["booklet"] == {"file": "booklet.pdf", "written": False}
     assert path.stat().st_mtime_ns == before
-    # What counts, counts: a price does not, a list of challenges does; and a changed file is mended.
+    # What counts, counts: a price does not, a list of challenges does; and a changed file is
+    # mended.
     assert not run_json("make", pair, "-s", "price.filament=99")["booklet"]["written"]
     path.write_bytes(b"%PDF-")
     assert main(["make", pair, "-q"]) == 2

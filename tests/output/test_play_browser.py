@@ -38,8 +38,8 @@ TRIANGLE = ("fridgeiq", "triangle_01")
 #: Symmetric about the diagonal, of pieces that lie on two lattices and may be turned over.
 MIXED = ("fridgeiq", "mixed1-4-eaa5febe52")
 FINGERS: dict[str, Any] = {"viewport": browser.PHONE, "has_touch": True, "is_mobile": True}
-#: Bars of the same shape, a hook, and a wheel that looks the same when it is turned, but not when it
-#: is turned over.
+#: Bars of the same shape, a hook, and a wheel that looks the same when it is turned, but not when
+#: it is turned over.
 SHAPES = """
 piece = [
   { id = "A", outline = [[0, 0], [2, 0], [2, 1], [0, 1]] },
@@ -836,7 +836,10 @@ OUTSIDE = """() => {
 UNITS = """() => [".slot .body", "#play-board .ground"].map((one) =>
   100 * document.querySelector(one).getScreenCTM().a)"""
 #: How much of the explanation is beyond its lower edge.
-HIDDEN = "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.getElementById('play-how'))"
+HIDDEN = (
+    "(({ scrollHeight, clientHeight }) => scrollHeight - "
+    "clientHeight)(document.getElementById('play-how'))"
+)
 
 
 @pytest.mark.every(3)

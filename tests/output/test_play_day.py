@@ -23,7 +23,10 @@ pytestmark = browser.needed
 #: Opens FridgeIQ's handful of challenges with one of them, in a profile of its own.
 Opens = Callable[..., AbstractContextManager[Player]]
 SIZES = [(390, 844), (844, 390)]
-WHERE = "[...fabkitPlay.page.session.game.placements].map(([piece, { orientation, at }]) => [piece, orientation, at])"
+WHERE = (
+    "[...fabkitPlay.page.session.game.placements].map(([piece, { orientation, at }]) => [piece, "
+    "orientation, at])"
+)
 
 
 @pytest.fixture

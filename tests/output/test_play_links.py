@@ -114,7 +114,8 @@ def test_links_of_all_sets_open_in_a_fresh_profile(
                 assert wanted is None or seen == wanted, (link, key)
 
 
-# --- what fails says so -------------------------------------------------------------------------------
+# --- what fails says so
+# -------------------------------------------------------------------------------
 
 SAID = "(text) => document.getElementById('play-say').textContent.startsWith(text)"
 #: The hash of a link to the first challenge, with changes to its document.
@@ -124,7 +125,10 @@ PACKED = """async (changes) => {
   const letters = String.fromCharCode(...new Uint8Array(await new Response(packed).arrayBuffer()));
   const text = btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   return `#${FABKIT.entries[0].id}&${text}`; }"""
-FULL = "() => { Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') } }"
+FULL = (
+    "() => { Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') "
+    "} }"
+)
 
 
 @pytest.fixture

@@ -146,7 +146,8 @@ def test_hints_leave_what_serves_and_take_back_what_is_in_the_way(
             assert hinted(Player(page, puzzle, asked)) == len(entry.challenge.pieces) - hints
 
 
-#: What a hint names where some pieces lie, and the given ones that are no longer there once it is applied.
+#: What a hint names where some pieces lie, and the given ones that are no longer there once it is
+#: applied.
 NAMED = """(laid) => {
   const game = new fabkitPlay.Game(FABKIT, FABKIT.entries[0]);
   for (const [piece, orientation, x, y] of laid) game.place(piece, { orientation, at: [x, y] });

@@ -32,7 +32,8 @@ pytestmark = browser.needed
 
 Opens = Callable[..., AbstractContextManager[Player]]
 PEGS = str(ROOT / "tests" / "sets" / "pegs.toml")
-#: Finds members on the page by their ids, solves them, and places the solution: the cells of each piece.
+#: Finds members on the page by their ids, solves them, and places the solution: the cells of each
+#: piece.
 SOLVED = """(ids) => ids.map((id) => {
   const entry = fabkitPlay.findEntry(FABKIT, id);
   const game = new fabkitPlay.Game(FABKIT, entry);

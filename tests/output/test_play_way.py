@@ -75,7 +75,8 @@ def days(player: Player) -> list[str]:
     return [day for day, *_ in player.kept["days"]]
 
 
-# --- the first visit, and the path ------------------------------------------------------------------
+# --- the first visit, and the path
+# ------------------------------------------------------------------
 
 
 @pytest.mark.every(3)
@@ -203,7 +204,8 @@ def test_keys_alone_lead_through_the_days(plays: Opens) -> None:
         assert page.evaluate("document.activeElement.dataset.do") == "days"
 
 
-# --- the clock ----------------------------------------------------------------------------------------
+# --- the clock
+# ----------------------------------------------------------------------------------------
 
 
 def test_midnight_passes_in_an_open_page(plays: Opens) -> None:
@@ -345,7 +347,8 @@ def test_another_window_hears_of_it(plays: Opens) -> None:
         assert days(player) == ["2026-11-26"]
 
 
-# --- the result, and the file -------------------------------------------------------------------------
+# --- the result, and the file
+# -------------------------------------------------------------------------
 
 
 def test_a_result_is_shared_as_text(plays: Opens) -> None:

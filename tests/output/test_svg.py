@@ -101,7 +101,8 @@ def test_letters_that_the_font_lacks_are_left_to_the_reader() -> None:
     assert "Aש☃" in drawing.source()
 
 
-# --- pictures ---------------------------------------------------------------------------------------
+# --- pictures
+# ---------------------------------------------------------------------------------------
 
 
 def picture_of(source: str, width: int | None = None) -> Image.Image:

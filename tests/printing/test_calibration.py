@@ -1,4 +1,5 @@
-"""Calibration: 200 simulated printers are found out, and what is exported for them prints as wanted.
+"""Calibration: 200 simulated printers are found out, and what is exported for them prints as
+wanted.
 
 The simulation here shares only the coupon's places with fabkit: it has a law of its own, prints the
 coupon by it, measures with noise, and prints meshes by moving their corners.
@@ -201,8 +202,9 @@ def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
 def printed_mesh(
     mesh: trimesh.Trimesh, machine: Machine, percents: Sequence[float]
 ) -> trimesh.Trimesh:
-    """A mesh as a machine prints it, scaled by the slicer first: every side moves out by the offset,
-    and the walls of round recesses farther in by what holes lose besides. Letters stay as they are."""
+    """A mesh as a machine prints it, scaled by the slicer first: every side moves out by the
+    offset, and the walls of round recesses farther in by what holes lose besides. Letters stay as
+    they are."""
     import trimesh
 
     mesh.merge_vertices()
@@ -352,7 +354,9 @@ def test_the_profile_has_the_wanted_plus_the_printers() -> None:
 
 @pytest.mark.parametrize("magnet_mm", [6.0, 8.0, 10.0])
 def test_pressed_magnets_are_held_by_calibrated_printers(magnet_mm: float) -> None:
-    """Holes of any printer, with a badly read coupon: most are narrower than the magnet, none loose."""
+    """Holes of any printer, with a badly read coupon: most are narrower than the magnet, none
+    loose.
+    """
     wanted = replace(WANTED, magnet_diameter_mm=magnet_mm)
     random = np.random.default_rng(16)
     wider = []
@@ -370,8 +374,8 @@ def test_pressed_magnets_are_held_by_calibrated_printers(magnet_mm: float) -> No
 
 
 def tried(machine: Machine, magnet_mm: float, random: np.random.Generator) -> list[Measurement]:
-    """A real magnet, not quite of its nominal diameter, in the recesses of a coupon, up to the first that
-    is wider and does not hold it. Each recess has two sides of its own."""
+    """A real magnet, not quite of its nominal diameter, in the recesses of a coupon, up to the
+    first that is wider and does not hold it. Each recess has two sides of its own."""
     place = coupon_places(WANTED)[80]
     rungs_mm = [rung_mm(place, letter) for letter in RUNGS]
     holding = itertools.takewhile(
@@ -383,7 +387,9 @@ def tried(machine: Machine, magnet_mm: float, random: np.random.Generator) -> li
 
 
 def widths_after_trials(fault: str = "", first: int = 17) -> np.ndarray:
-    """How much wider than real magnets of 9.95 to 10.05 mm holes are, for printers on which one was tried."""
+    """How much wider than real magnets of 9.95 to 10.05 mm holes are, for printers on which one was
+    tried.
+    """
     random = np.random.default_rng(first)
     piece = load_set("fridgeiq").piece("D")
     wider = []

@@ -1,4 +1,6 @@
-"""The jig that presses magnets in: measured on its mesh, and tried with the meshes of a set's pieces."""
+"""The jig that presses magnets in: measured on its mesh, and tried with the meshes of a set's
+pieces.
+"""
 
 from __future__ import annotations
 

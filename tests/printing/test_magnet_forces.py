@@ -1,4 +1,6 @@
-"""The forces between magnets: against magpylib, published tables, and signs that everyone can check."""
+"""The forces between magnets: against magpylib, published tables, and signs that everyone can
+check.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,8 @@ def test_a_jig_carries_a_magnet_and_lets_a_recess_keep_it() -> None:
     assert -up_n == pytest.approx(2.3, abs=0.15)
     assert 100 < -up_n / DISC.weight_n < 150
     assert 6 < DISC.pull_n(0.0) / -up_n < 7.5
-    # Its tip shows the other pole than the magnet, so that a magnet sticks only the right way round.
+    # Its tip shows the other pole than the magnet, so that a magnet sticks only the right way
+    # round.
     assert {jig.pole, jig.tip} == {"N", "S"}
 
 

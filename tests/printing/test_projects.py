@@ -1,5 +1,5 @@
-"""Projects for OrcaSlicer and Bambu Studio: a second reader gets the plates, parts, colours, filaments
-and pauses that were meant, and sees it when one of them is wrong."""
+"""Projects for OrcaSlicer and Bambu Studio: a second reader gets the plates, parts, colours,
+filaments and pauses that were meant, and sees it when one of them is wrong."""
 
 from __future__ import annotations
 

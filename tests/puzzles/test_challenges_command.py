@@ -120,7 +120,8 @@ def test_they_are_graded_and_spread(run: Run) -> None:
     assert scores == sorted(scores)
     counts = dict.fromkeys(LEVELS, 0) | Counter(entry["result"]["level"] for entry in run.entries)
     assert counts == run.document["levels"]
-    # The hardest are rare, in the small set most of all; what lacks there is spread over the others.
+    # The hardest are rare, in the small set most of all; what lacks there is spread over the
+    # others.
     assert min(counts[level] for level in LEVELS[:3]) >= run.count // 5
     assert max(counts.values()) <= 2 * -(-run.count // 5)
     solutions = {str(sorted(entry["result"]["solution"].items())) for entry in run.entries}
@@ -134,7 +135,8 @@ def test_they_are_graded_and_spread(run: Run) -> None:
         assert round(rating.score, 3) == entry["result"]["difficulty"]["score"]
 
 
-# --- the command -----------------------------------------------------------------------------------
+# --- the command
+# -----------------------------------------------------------------------------------
 
 
 def texts(folder: Path) -> dict[str, bytes]:

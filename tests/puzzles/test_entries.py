@@ -40,7 +40,8 @@ FRIDGEIQ = load_set("fridgeiq")
 FEW = ("even4-0057708264", "odd3-050283cb59", "mixed1-3-2910d98921")
 
 
-# --- the shipped catalog, by shapely ----------------------------------------------------------------
+# --- the shipped catalog, by shapely
+# ----------------------------------------------------------------
 
 
 def drawn(entry: Entry, cells: Iterable[Cell]) -> Any:
@@ -87,7 +88,8 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
         assert len(catalog_records(load_set(str(path)), "snowflake")) == count
 
 
-# --- what is there ----------------------------------------------------------------------------------
+# --- what is there
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.integration
@@ -165,7 +167,8 @@ def test_what_is_not_solved_in_time_is_reported_and_nothing_to_do_is_refused(
         gather(load_set(str(path)))
 
 
-# --- files ------------------------------------------------------------------------------------------
+# --- files
+# ------------------------------------------------------------------------------------------
 
 
 def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None = None) -> Path:

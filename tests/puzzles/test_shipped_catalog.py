@@ -82,7 +82,8 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
     assert len(entries) == (len(snowflakes_of("fridgeiq")) if holds else 0)
 
 
-# --- as challenges -----------------------------------------------------------------------------------
+# --- as challenges
+# -----------------------------------------------------------------------------------
 
 
 def of_one_parity() -> list[dict[str, Any]]:
@@ -129,7 +130,8 @@ def test_every_solution_is_held_against_the_set() -> None:
         read_list(broken, FRIDGEIQ, "fridgeiq.json")
 
 
-# --- made again --------------------------------------------------------------------------------------
+# --- made again
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.every(2)

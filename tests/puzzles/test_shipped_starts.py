@@ -1,4 +1,6 @@
-"""The starting positions that come with the sets, held against plain code that knows only the files."""
+"""The starting positions that come with the sets, held against plain code that knows only the
+files.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ def starting_positions(document: Document) -> list[Document]:
     return [one for one in document["challenges"] if "given" in one and "parity" not in one]
 
 
-# --- an independent count ---------------------------------------------------------------------------
+# --- an independent count
+# ---------------------------------------------------------------------------
 
 
 def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
@@ -91,7 +94,9 @@ def moves(name: str, flips: bool = False) -> Iterator[Callable[[Point], Point]]:
 
 
 def points(name: str, frame: list[list[int]]) -> list[Point]:
-    """The cells of a drawing: row and column of a board from its top left, or centroids of FridgeIQ's."""
+    """The cells of a drawing: row and column of a board from its top left, or centroids of
+    FridgeIQ's.
+    """
     if name == "fridgeiq":
         return [(x, y) for x, y in frame]
     puzzle = load_set(name)
@@ -268,7 +273,8 @@ def test_a_start_is_a_puzzle(name: str) -> None:
         assert 1 <= holes(puzzle, entry) < free_count, entry.challenge.id
 
 
-# --- uniqueness ---------------------------------------------------------------------------------------
+# --- uniqueness
+# ---------------------------------------------------------------------------------------
 
 
 def proved(name: str, start_id: str, engines: tuple[str, ...]) -> bool:
@@ -306,7 +312,8 @@ def test_one_with_two_solutions_is_not_proved(monkeypatch: pytest.MonkeyPatch) -
     assert not proved("iqfit", stated["id"], ("sat",))
 
 
-# --- numbers of solutions -------------------------------------------------------------------------------
+# --- numbers of solutions
+# -------------------------------------------------------------------------------
 
 
 def counts_of(name: str) -> dict[str, int]:
@@ -341,7 +348,8 @@ def test_a_count_is_that_of_one_challenge_only() -> None:
     assert shipped_count(puzzle, replace(board, flips=True)) is None
 
 
-# --- as users meet them -------------------------------------------------------------------------------
+# --- as users meet them
+# -------------------------------------------------------------------------------
 
 
 def test_they_are_solved_and_shown_by_name(run_json: Callable[..., Any]) -> None:

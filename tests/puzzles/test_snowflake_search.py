@@ -20,7 +20,8 @@ SQUARE = LATTICES["square"]
 FRIDGEIQ = load_set("fridgeiq")
 
 
-# --- what is found -----------------------------------------------------------------------------------
+# --- what is found
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.integration
@@ -77,7 +78,8 @@ def test_shapes_of_all_fridgeiq_pieces(
     assert len(found) == count
 
 
-# --- what the closure drops -------------------------------------------------------------------------
+# --- what the closure drops
+# -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,8 @@ def test_parts_of_the_closure_are_the_whole() -> None:
         assert {row.tobytes() for part in parts for row in part} == whole
 
 
-# --- the bound --------------------------------------------------------------------------------------
+# --- the bound
+# --------------------------------------------------------------------------------------
 
 
 def piece(name: str, places: list[tuple[int, int]]) -> Piece:

@@ -87,7 +87,8 @@ def ids(catalog: Catalog) -> list[str]:
     return [one["id"] for one in catalog["challenges"]]
 
 
-# --- what it finds ---------------------------------------------------------------------------------
+# --- what it finds
+# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,8 @@ def test_counts(seven: Path, here: Path, capsys: Capture) -> None:
     )
 
 
-# --- files and output ------------------------------------------------------------------------------
+# --- files and output
+# ------------------------------------------------------------------------------
 
 
 def test_what_it_says(here: Path, capsys: Capture) -> None:
@@ -222,7 +224,8 @@ def test_the_command_makes_the_same_again(here: Path) -> None:
     assert made(*command.split()[2:], folder="again") == catalog
 
 
-# --- runs ------------------------------------------------------------------------------------------
+# --- runs
+# ------------------------------------------------------------------------------------------
 
 
 def test_a_second_run_goes_on_and_workers_make_no_difference(
@@ -273,7 +276,8 @@ def test_checkpoints_of_another_question(
     refused("algorithm", "dots.toml")
 
 
-# --- what it refuses, or cannot write ---------------------------------------------------------------
+# --- what it refuses, or cannot write
+# ---------------------------------------------------------------
 
 
 #: Of sets that are not shipped; the rest is in tests/bad.
@@ -303,7 +307,8 @@ def test_a_folder_that_is_in_use_or_on_a_full_disk(here: Path, capsys: Capture) 
     with folder_lock(Path("out")):
         assert main(again) == 3
     assert capsys.readouterr().err.endswith(
-        "fabkit: another fabkit process is using out; wait for it, or choose another folder with -o\n"
+        "fabkit: another fabkit process is using out; wait for it, or choose another folder with "
+        "-o\n"
     )
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(files("other")[1]) - 1, before[1]))
@@ -318,7 +323,8 @@ def test_a_folder_that_is_in_use_or_on_a_full_disk(here: Path, capsys: Capture) 
     assert files() == files("other")
 
 
-# --- proofs ----------------------------------------------------------------------------------------
+# --- proofs
+# ----------------------------------------------------------------------------------------
 
 
 def of_text(one: dict[str, Any]) -> str:

@@ -177,7 +177,8 @@ def test_signals_stop_it(
         assert one.left() == []
     assert out == ""
     assert [line for line in err.splitlines() if "% of the " not in line] == [
-        f"fabkit: stopped; progress is saved; to continue, run the same command with --resume {run.kept}"
+        "fabkit: stopped; progress is saved; to continue, run the same command with --resume "
+        f"{run.kept}"
     ]
     assert run.wrote_nothing()
     assert moment <= len(run.done()) < TASKS

@@ -47,7 +47,8 @@ def small_set(name: str, folder: Path) -> PuzzleSet:
     return load_set(str(path))
 
 
-# --- brute force -----------------------------------------------------------------------------------
+# --- brute force
+# -----------------------------------------------------------------------------------
 
 
 def at_origin(cells: list[Place]) -> list[Place]:
@@ -160,7 +161,9 @@ def test_all_minimal_positions_of_a_small_board(name: str, tmp_path: Path) -> No
 def test_cells_that_stay_open_are_not_given_away(
     listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the given pieces determine the solution; which cells stay open is for the player to find."""
+    """Only the given pieces determine the solution; which cells stay open is for the player to
+    find.
+    """
     if not listed:
         monkeypatch.setattr(starting_positions, "_MAX_PIECES", 0)
     pieces = SMALL["turned"][2]
@@ -239,8 +242,8 @@ def test_positions_that_come_with_the_set_are_not_made_again(tmp_path: Path) -> 
     first, *others = [candidate for candidate in source if candidate]
     assert others
     given = [
-        f"{{ piece = {json.dumps('LKIJ'['LKIJ'.index(one.piece) ^ 1])}, "
-        f"cells = {sorted([2 - row, 3 - col] for row, col in map(plain.lattice.row_col, one.cells))} }}"
+        f"{{ piece = {json.dumps('LKIJ'['LKIJ'.index(one.piece) ^ 1])}, cells = "
+        f"{sorted([2 - row, 3 - col] for row, col in map(plain.lattice.row_col, one.cells))} }}"
         for one in first.challenge.given
     ]
     path = tmp_path / "twins.toml"
@@ -269,7 +272,8 @@ def test_a_spent_budget_ends_the_listing() -> None:
         StartingPositions(encoded, Budget(0))
 
 
-# --- levels ----------------------------------------------------------------------------------------
+# --- levels
+# ----------------------------------------------------------------------------------------
 
 
 def test_shares_are_even_as_far_as_they_can_be() -> None:

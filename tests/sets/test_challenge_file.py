@@ -272,7 +272,8 @@ def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
     assert "each once" in error(pieces_count=2)
 
 
-# --- one document, in four places ---------------------------------------------------------------------
+# --- one document, in four places
+# ---------------------------------------------------------------------
 
 
 @cache

@@ -95,7 +95,8 @@ def test_every_file_in_the_docs_keeps_to_its_schema_and_is_read(tmp_path: Path) 
     ("kind", "names"),
     [
         ("set", "key-misspelt-in-piece drawn-twice drawn-not-at-all lattice-abbreviated area-is-a-text "
-                "label-too-long id-with-slash count-zero unit-without-unit board-size-huge set-missing "
+                "label-too-long id-with-slash count-zero unit-without-unit board-size-huge "
+                "set-missing "
                 "cut-without-rows cut-cells-and-rows cut-colour-unknown"),
         ("profile", "choice-unknown length-without-unit length-as-number key-misspelt table-is-a-text"),
         ("challenge", "iqblock-flips-is-a-text iqblock-pieces-count-zero iqblock-key-misspelt"),

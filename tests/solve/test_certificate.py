@@ -156,7 +156,8 @@ def test_random_challenges_are_certified_as_they_are(one: EncodedChallenge) -> N
                 make_certificate(one, claim)
 
 
-# --- solutions that a symmetry carries to themselves ------------------------------------------------
+# --- solutions that a symmetry carries to themselves
+# ------------------------------------------------
 
 RING = board("square", 3, 3)
 FLOWER = cells("hexagon", (0, 0), (0, 1), (1, -1), (1, 0), (1, 1), (2, 0), (2, 1))
@@ -217,7 +218,8 @@ def test_transcripts_of_other_symmetries_are_refused() -> None:
         assert judged(document).holds == (list(order) == fixed)
 
 
-# --- what cannot be certified -----------------------------------------------------------------------
+# --- what cannot be certified
+# -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,7 +258,8 @@ def test_budgets_and_progress() -> None:
                 make_certificate(one, claim, Budget(limit_s=0))
 
 
-# --- challenges that use some of their pieces -------------------------------------------------------
+# --- challenges that use some of their pieces
+# -------------------------------------------------------
 
 ANY = (
     domino("a"),
@@ -304,7 +307,8 @@ def test_some_of_the_pieces() -> None:
         to_exact_cover(sketch.puzzle, replace(sketch.challenge, open_count=1))
 
 
-# --- changes ----------------------------------------------------------------------------------------
+# --- changes
+# ----------------------------------------------------------------------------------------
 
 COLOURED = Sketch(
     SQUARE,

@@ -35,7 +35,8 @@ COUNT = ["solve", "fridgeiq", "square_01", "--count"]
 ANSWER = "square_01: 4 solutions, 1 up to symmetry\n"
 
 
-# --- an installed package ---------------------------------------------------------------------------
+# --- an installed package
+# ---------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -173,7 +174,8 @@ def test_a_warm_up_without_a_place_says_so(
     )
 
 
-# --- one small kernel -------------------------------------------------------------------------------
+# --- one small kernel
+# -------------------------------------------------------------------------------
 
 KERNEL = """
 from fabkit.core.kernels import ONE, kernel, trailing_zeros

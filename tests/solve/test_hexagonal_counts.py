@@ -1,4 +1,6 @@
-"""Published numbers of solutions on the lattices of hexagons and their parts, counted and certified."""
+"""Published numbers of solutions on the lattices of hexagons and their parts, counted and
+certified.
+"""
 
 from __future__ import annotations
 

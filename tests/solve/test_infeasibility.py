@@ -1,4 +1,6 @@
-"""Infeasibility checks: what they call impossible is, as the checker and the reference engine find on their own."""
+"""Infeasibility checks: what they call impossible is, as the checker and the reference engine find
+on their own.
+"""
 
 from __future__ import annotations
 

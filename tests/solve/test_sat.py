@@ -28,7 +28,9 @@ def test_a_formula_as_dimacs() -> None:
 
 @given(problem=problems())
 def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
-    """By the checker's propagation alone: every choice of options that the reference engine takes, or not."""
+    """By the checker's propagation alone: every choice of options that the reference engine takes,
+    or not.
+    """
     assume(len(problem.options) <= 8)
     solutions = set(AlgorithmX().enumerate(problem, Budget()).solutions)
     clauses = to_cnf(problem).clauses

@@ -1,4 +1,6 @@
-"""The compiled engines against the reference engine: random problems, symmetries, budgets, progress."""
+"""The compiled engines against the reference engine: random problems, symmetries, budgets,
+progress.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,8 @@ def challenges(draw: st.DrawFn) -> EncodedChallenge:
                 free -= len(cells)
     assume(are_some_open or free == 0)
     encoded = Sketch(lattice, cells_of_board, tuple(pieces), flips, free).encoded
-    # With open cells there may be millions of solutions: more than the reference engine lists in time.
+    # With open cells there may be millions of solutions: more than the reference engine lists in
+    # time.
     assume(Search().enumerate(encoded.problem, Budget(), limit=MOST).count < MOST)
     return encoded
 
@@ -218,7 +221,8 @@ def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
 
 @pytest.mark.parametrize(("squares", "expected"), [(61, (2**63, True)), (62, (0, False))])
 def test_a_count_of_two_to_the_64_is_not_complete(squares: int, expected: tuple[int, bool]) -> None:
-    """Each square of four cells holds two dominoes in two ways; beside them, one cell of four is left.
+    """Each square of four cells holds two dominoes in two ways; beside them, one cell of four is
+    left.
 
     That cell is a piece, and so are the three others; the four are turned into each other.
     """

@@ -41,7 +41,8 @@ size = [4, 4]
 labels = ["a b c d", ". . . .", ". . . .", ". . . ."]
 clue = [{ cells = [8], mark = "plain" }]
 """
-#: Places by row and column, by number and by label; on the board that is named, and on the default one.
+#: Places by row and column, by number and by label; on the board that is named, and on the default
+#: one.
 NAMED = """
 [[family]]
 id = "holes"
@@ -206,7 +207,8 @@ def test_outlines_move_with_their_board() -> None:
     board = 'id = "tray"\noutline = [[0, 0], [3, 0], [3, 2], [0, 2]]'
     given = "piece = 'A', outline = [[0, 1], [2, 1], [2, 2], [0, 2]]"
     text = PIECES.replace("LATTICE", "quarter-square") + (
-        f"[[board]]\n{board}\n[[challenge]]\nid = 'given'\ngiven = [{{ {given} }}]\nminus = [[1, 2]]\n"
+        f"[[board]]\n{board}\n[[challenge]]\nid = 'given'\ngiven = [{{ {given} }}]\nminus = [[1, "
+        "2]]\n"
     )
     file = File(text)
     file.paint("X", LATTICES["quarter-square"].cells_at(-2, -1)[3])

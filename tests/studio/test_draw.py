@@ -112,7 +112,8 @@ class Drawing:
     def on_sheet(self) -> dict[tuple[int, ...], str]:
         """The letters of the cells on the sheet."""
         pairs = self.page.locator(".sheet-cell").evaluate_all(
-            "cells => cells.filter((cell) => cell.dataset.letter).map((cell) => [cell.dataset.cell, cell.dataset.letter])"
+            "cells => cells.filter((cell) => cell.dataset.letter).map((cell) => "
+            "[cell.dataset.cell, cell.dataset.letter])"
         )
         return {tuple(map(int, place.split(","))): letter for place, letter in pairs}
 
@@ -321,7 +322,10 @@ def test_text_and_drawing_are_one(chromium: Browser, studio: RunningStudio) -> N
         fault.wait_for()
         assert "is neither a letter" in fault.inner_text()
         fault.click()
-        selected = "document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)"
+        selected = (
+            "document.activeElement.value.slice(document.activeElement.selectionStart, "
+            "document.activeElement.selectionEnd)"
+        )
         assert "DD?D" in sheet.page.evaluate(selected) or "rows" in sheet.page.evaluate(selected)
         area.fill("[set")
         sheet.page.locator(".text-view .faults", has_text="is not TOML").wait_for()
@@ -510,7 +514,8 @@ def test_a_click_at_once_after_typing_loses_nothing(
         area.fill(BOARD.replace('"XXX"', '"XX."').replace("1 2 3", "1 2"))
         sheet.page.locator('[data-id="add-board"]').click()
         sheet.page.wait_for_function(
-            "() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === 'board').length === 2"
+            "() => fabkitStudio.project.reading.things.filter(({ kind }) => kind === "
+            "'board').length === 2"
         )
         assert "# The second." in sheet.text
         assert sheet.document["board"][0]["labels"] == ["1 2", "4 5"]
@@ -603,7 +608,8 @@ def test_a_colour_does_not_count_anew(chromium: Browser, studio: RunningStudio) 
         sheet.new("triangle", example=True)
         sheet.brush("A")
         sheet.page.wait_for_function(
-            "() => document.querySelector('.verdict progress').hidden && document.querySelector('.solution path')"
+            "() => document.querySelector('.verdict progress').hidden && "
+            "document.querySelector('.solution path')"
         )
         assert len(asked) == 1
         colour = sheet.page.locator('[data-brush="field-draw_colour"]')

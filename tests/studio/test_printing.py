@@ -272,7 +272,8 @@ def test_a_solution_is_put_on_its_board(studio: RunningStudio) -> None:
     parts = dict(last["result"]["parts"])
     assert "square" in parts
     assert len(parts) == 1 + len(load_set("iqblock").pieces)
-    # All are on the floor of the tray, also those that are turned over, whose matrix turns them down.
+    # All are on the floor of the tray, also those that are turned over, whose matrix turns them
+    # down.
     floors = {
         matrix[14] - 7 * (matrix[10] < 0) for name, matrix in parts.items() if name != "square"
     }

@@ -22,8 +22,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 #: Marks tests, or a whole file as ``pytestmark``, that need it.
 needed = pytest.mark.needs(*NAMES)
 
-#: No sandbox, since tests may run as root; 3D without a graphics card, but only for what is 3D, since
-#: all else is drawn faster without; nothing of its own on the net.
+#: No sandbox, since tests may run as root; 3D without a graphics card, but only for what is 3D,
+#: since all else is drawn faster without; nothing of its own on the net.
 _ARGUMENTS = [
     *("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic"),
     *("--disable-gpu-compositing", "--disable-gpu-rasterization"),
@@ -92,8 +92,8 @@ def opened(
 ) -> Iterator[Page]:
     """A page in a profile of its own, which has nothing to complain about in the end.
 
-    It may ask for files, and for addresses that begin with `server`; the settings are those of
-    the context: ``viewport``, ``color_scheme``, ``has_touch``, … With a `moment` such as `NOON`, the
+    It may ask for files, and for addresses that begin with `server`; the settings are those of the
+    context: ``viewport``, ``color_scheme``, ``has_touch``, … With a `moment` such as `NOON`, the
     page's clock stands there; see `stop_clock`.
     """
     context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **settings})

@@ -14,7 +14,8 @@ from _pytest.doctest import DoctestModule
 def pytest_collect_file(file_path: Path) -> Iterator[Any]:
     """A module without examples is not imported to look for some.
 
-    That takes several seconds, in each process that runs tests: CadQuery is among what modules import.
+    That takes several seconds, in each process that runs tests: CadQuery is among what modules
+    import.
     """
     collectors = yield
     if file_path.suffix != ".py" or ">>>" in file_path.read_text(encoding="utf-8"):

@@ -2,8 +2,9 @@
 
 The one real set of somebody else, FridgeIQ by its author, sets the tone: unit 20 mm, 7 mm thick, no
 clearance, all edges rounded with a radius of 7/3 mm, tips of 45 degrees cut back by 3.3 mm, a
-recess of 10.0 x 3.5 mm with a lead-in of 10.3 mm in the back, a letter in a round pocket of 12 mm in
-the face, lying flat at different places and turns, and his S is the mirror image of the drawn one.
+recess of 10.0 x 3.5 mm with a lead-in of 10.3 mm in the back, a letter in a round pocket of 12 mm
+in the face, lying flat at different places and turns, and his S is the mirror image of the drawn
+one.
 
 A `Variant` says in data how a whole set is made; `VARIANTS` is the table of those that are tried.
 """

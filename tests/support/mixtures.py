@@ -1,7 +1,7 @@
 """Random small problems in which every rule of a challenge is mixed.
 
-Most are planted: a region is cut into parts, which become pieces, cells that stay open, or cells that
-are no part of the region. Others are then given a wrong piece or a wrong clue.
+Most are planted: a region is cut into parts, which become pieces, cells that stay open, or cells
+that are no part of the region. Others are then given a wrong piece or a wrong clue.
 """
 
 from __future__ import annotations

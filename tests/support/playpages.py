@@ -202,7 +202,9 @@ class Player:
             self.page.locator(f"#play-tools [data-do={tool}]").click()
 
     def until(self, script: str, argument: Any = None) -> None:
-        """Waits for what comes of a tap, a file or a new size, which the page hears of a moment later."""
+        """Waits for what comes of a tap, a file or a new size, which the page hears of a moment
+        later.
+        """
         self.page.wait_for_function(script, arg=argument)
 
     def other_look(self, piece: str, before: Look) -> Look:
@@ -274,10 +276,11 @@ class Player:
         assert self.solved
 
     def touch(self, *stages: Sequence[Point]) -> None:
-        """Fingers go down at some points, move on to others, and are lifted, as the page has heard then.
+        """Fingers go down at some points, move on to others, and are lifted, as the page has heard
+        then.
 
-        They rest at each point: if they were lifted in a swipe, the browser would take the next tap for
-        the end of that.
+        They rest at each point: if they were lifted in a swipe, the browser would take the next tap
+        for the end of that.
         """
         self.page.evaluate(_COUNT_FINGERS)
         session = self.page.context.new_cdp_session(self.page)

@@ -1,7 +1,7 @@
 """Pieces moved as polygons in the plane: the reference for orientations, placements and marks.
 
-A move turns the corners of cells by real angles. Of the lattice only the corners of its cells and the
-length of a frame step are used, not its symmetries or translations.
+A move turns the corners of cells by real angles. Of the lattice only the corners of its cells and
+the length of a frame step are used, not its symmetries or translations.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A second reader of 3MF projects: what a user of OrcaSlicer or Bambu Studio gets from a file.
 
-It is written from the rules of their importers (``bbs_3mf.cpp``, ``Plater.cpp``, ``PartPlate.cpp`` in
-``libslic3r`` and ``slic3r/GUI``), with nothing but a ZIP and an XML reader, and shares no code with
-fabkit's writer.
+It is written from the rules of their importers (``bbs_3mf.cpp``, ``Plater.cpp``, ``PartPlate.cpp``
+in ``libslic3r`` and ``slic3r/GUI``), with nothing but a ZIP and an XML reader, and shares no code
+with fabkit's writer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import numpy as np
 
 _CORE = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"
 _MATERIALS = "{http://schemas.microsoft.com/3dmanufacturing/material/2015/02}"
-#: Without one of these settings, a file's settings are dropped; with an empty list, the program fails.
+#: Without one of these settings, a file's settings are dropped; with an empty list, the program
+#: fails.
 _SETTINGS = ("version", "name", "from", "printer_settings_id", "print_settings_id")
 _LISTS = ("filament_settings_id", "filament_colour")
 
@@ -119,7 +120,9 @@ def _volumes(
     model: ElementTree.Element,
     program: str,
 ) -> tuple[str, list[Part]]:
-    """The name of an object, and its volumes: one for each mesh below it, never for a part of a mesh."""
+    """The name of an object, and its volumes: one for each mesh below it, never for a part of a
+    mesh.
+    """
     node = objects[object_id]
     stated = next((each for each in config.iter("object") if each.get("id") == object_id), None)
     settings = {} if stated is None else _metadata(stated)
@@ -150,8 +153,8 @@ def _volumes(
 
 
 def _plain_colour(mesh: ElementTree.Element, model: ElementTree.Element, program: str) -> str:
-    """The colour of a mesh by its colour group: OrcaSlicer keeps the last one of a group, Bambu Studio
-    the one that is meant; neither reads base materials."""
+    """The colour of a mesh by its colour group: OrcaSlicer keeps the last one of a group, Bambu
+    Studio the one that is meant; neither reads base materials."""
     for group in model.iter(f"{_MATERIALS}colorgroup"):
         if group.get("id") == mesh.get("pid"):
             colours = [each.get("color") for each in group]
@@ -166,7 +169,9 @@ def _read_plates(
     objects: dict[str | None, tuple[str, tuple[Part, ...]]],
     bed_mm: tuple[float, float],
 ) -> None:
-    """Put the objects on their plates; what a plate does not name, or what lies beside it, is a fault."""
+    """Put the objects on their plates; what a plate does not name, or what lies beside it, is a
+    fault.
+    """
     plates = list(config.iter("plate"))
     columns = math.ceil(math.sqrt(len(plates) or 1))
     left = set(objects)

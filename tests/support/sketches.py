@@ -371,7 +371,8 @@ TWICE = {"answer": "count", "count": 2, "count_labelled": 4, "count_up_to_symmet
 IMPOSSIBLE = {"answer": "impossible"}
 
 
-# --- certificates -----------------------------------------------------------------------------------
+# --- certificates
+# -----------------------------------------------------------------------------------
 
 
 def checksum(problem: Document) -> str:

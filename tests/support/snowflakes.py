@@ -1,7 +1,7 @@
 """What is wrong with a catalog of snowflakes, by shapely and the set's file alone.
 
-Pieces are drawn from the set's TOML file a second time, see `tests.support.pictures`. All corners are
-multiples of a quarter unit, of which shapely's unions and areas are exact.
+Pieces are drawn from the set's TOML file a second time, see `tests.support.pictures`. All corners
+are multiples of a quarter unit, of which shapely's unions and areas are exact.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ MIRRORS = [(-1, 0, 0, 1), (1, 0, 0, -1), (0, 1, 1, 0), (0, -1, -1, 0)]
 
 # --- cells as whole numbers -------------------------------------------------------------------
 
-#: For each lattice: steps in a unit, and the corners of a cell in that square by its centroid there.
+#: For each lattice: steps in a unit, and the corners of a cell in that square by its centroid
+#: there.
 SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1))
 FRAMES = {
     "square": (2, {(1, 1): SQUARE}),

@@ -1,10 +1,10 @@
 """Small searches for symmetric shapes, and SAT as a second way to do them.
 
-SAT shares the field with the product's search, the geometry of cells, and nothing of the search. One
-variable stands for each orbit (the shape holds it), one for each placement of a piece. Each shape
-found is ruled out by its orbits, so that it counts once however many tilings it has. That every
-part must reach both mirrors takes too many clauses to state beforehand, so it is checked on the models
-that break it, when they come.
+SAT shares the field with the product's search, the geometry of cells, and nothing of the search.
+One variable stands for each orbit (the shape holds it), one for each placement of a piece. Each
+shape found is ruled out by its orbits, so that it counts once however many tilings it has. That
+every part must reach both mirrors takes too many clauses to state beforehand, so it is checked on
+the models that break it, when they come.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Orbits = tuple[int, ...]
 MOST_NODES = 20_000_000
 
 
-# --- by closure, as the product does it --------------------------------------------------------------
+# --- by closure, as the product does it
+# --------------------------------------------------------------
 
 
 def candidates(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool) -> set[Orbits]:
@@ -61,7 +62,8 @@ def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool
     return found
 
 
-# --- by SAT -----------------------------------------------------------------------------------------
+# --- by SAT
+# -----------------------------------------------------------------------------------------
 
 
 def by_sat(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool = True) -> set[Orbits]:
@@ -132,7 +134,8 @@ def _missing_links(field: Field, waiting: set[int]) -> Iterator[list[int]]:
             yield from ([-one - 1, *around] for one in component)
 
 
-# --- tasks ------------------------------------------------------------------------------------------
+# --- tasks
+# ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,8 @@ def wait_for(log: Path, count: int, one: Child) -> None:
     wait_until(lambda: len(logged(log)) >= count or one.process.poll() is not None)
 
 
-# --- a Dask cluster of processes, as they are started by hand ----------------------------------------
+# --- a Dask cluster of processes, as they are started by hand
+# ----------------------------------------
 
 
 @contextlib.contextmanager

@@ -151,7 +151,8 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 
 #: Sets of users without a challenge.
 OF_USERS = ("hexominoes", "two")
-#: Magnets, balls, pegs, texts in a tray, and a set of a user's own: the others are like one of these.
+#: Magnets, balls, pegs, texts in a tray, and a set of a user's own: the others are like one of
+#: these.
 OF_EACH_KIND = ("fridgeiq", "iqfit", "iqstars", "calendar", "two")
 
 

@@ -1,4 +1,6 @@
-"""Each shipped set that tests elsewhere do not break: its export passes, and a planted fault is found."""
+"""Each shipped set that tests elsewhere do not break: its export passes, and a planted fault is
+found.
+"""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def fold_out_page(needed: Size, paper: str, default: Size) -> tuple[Size, str] |
     Example:
         >>> fold_out_page((240, 260), "a4", PAPERS["a4"]), fold_out_page((900, 900), "a4", PAPERS["a4"])
         (((297.0, 420.0), 'A3'), None)
-    """
+    """  # noqa: E501
     for name, paper_size in {"": default, **_LARGER[paper]}.items():
         for page in orientations_of(paper_size):
             if has_room(printable_area(page), needed):

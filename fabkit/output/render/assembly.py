@@ -124,7 +124,7 @@ def lay_out_in_front(puzzle: PuzzleSet, challenge: Challenge) -> Layout:
         >>> square = find_challenge(block, "square")
         >>> all(square.region.isdisjoint(cells) for cells in lay_out_in_front(block, square).values())
         True
-    """
+    """  # noqa: E501
     (ux, _), (vx, vy) = puzzle.lattice.basis
     columns = [x for x, _ in challenge.board_cells]
     left, right = min(columns), max(columns)

@@ -19,8 +19,8 @@ from fabkit.output.web.playdata import data_script, play_data
 
 #: The folder of modules, style sheet and icon.
 STATIC = Path(__file__).parent / "static"
-#: The scripts of a page, and of the front page of several sets, in load order: the data, and modules in
-#: one script; see `link`.
+#: The scripts of a page, and of the front page of several sets, in load order: the data, and
+#: modules in one script; see `link`.
 _SCRIPTS, _SITE = ("data.js", "play.js"), ("site-data.js", "site.js")
 #: The library of the 3D view.
 _LIBRARY = ("vendor/three.js", "vendor/three-LICENSE.txt")

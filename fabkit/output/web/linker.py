@@ -16,9 +16,9 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 def link(folder: Path, *roots: str) -> str:
     """Return a script that runs modules of a folder, in order, each after those that it imports.
 
-    Each module keeps its scope; ``fabkitPlay`` holds what all of them export. They use a part of the syntax
-    only: ``import { a, b } from "./other.js";``, and ``export`` before a function, a class or a ``const``
-    with one name.
+    Each module keeps its scope; ``fabkitPlay`` holds what all of them export. They use a part of
+    the syntax only: ``import { a, b } from "./other.js";``, and ``export`` before a function, a
+    class or a ``const`` with one name.
 
     Raises:
         ValueError: naming the module, when it uses more than that, imports what is not exported, is

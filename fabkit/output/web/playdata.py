@@ -50,18 +50,20 @@ _GIVEN = 0.55
 #: What entries leave out.
 _USUAL = {"kind": "start", "status": "solved", "halves": 1}
 
-# `scripts/data_types.py` writes these types for the page's scripts; a note states a list more exactly.
+# `scripts/data_types.py` writes these types for the page's scripts; a note states a list more
+# exactly.
 #: Points: x, y, x, y.
 Flat = Annotated[list[int], "Flat"]
-#: A placement: the piece's index in the set, that of its orientation, and the frame vector that moves it.
+#: A placement: the piece's index in the set, that of its orientation, and the frame vector that
+#: moves it.
 _Lying = Annotated[list[int], "Lying"]
 _SPOT = "x: number, y: number, reach: number"
 _BoardText = Annotated[list[Any], "[text: string, x: number, y: number, size: number, cells: Flat]"]
 
 
-# What an orientation shows: areas in the second colour, cells by mark, and what is drawn there. Which one
-# follows ``over`` when it is turned over without mirror images, ``flip`` with them, ``left`` and ``right``
-# by the smallest rotation of the lattice.
+# What an orientation shows: areas in the second colour, cells by mark, and what is drawn there.
+# Which one follows ``over`` when it is turned over without mirror images, ``flip`` with them,
+# ``left`` and ``right`` by the smallest rotation of the lattice.
 class _LookData(TypedDict, total=False):
     tones: list[Flat]
     marks: dict[str, Flat]
@@ -91,8 +93,8 @@ class _PieceData(TypedDict):
     orientations: list[_OrientationData]
 
 
-# What must cover some places. Each has its centre, the distance from there to its edge, its cells, and its
-# row and column on the board, from 1.
+# What must cover some places. Each has its centre, the distance from there to its edge, its cells,
+# and its row and column on the board, from 1.
 class _ClueData(TypedDict):
     spots: Annotated[list[list[Any]], f"[{_SPOT}, cells: Flat, row: number, column: number][]"]
     piece: NotRequired[int]
@@ -124,8 +126,8 @@ class _FamilyData(_RulesData):
     open: int
 
 
-# How many cells stay open, and which others do; the cells of each blocker, and how it lies, empty for one
-# that is not made.
+# How many cells stay open, and which others do; the cells of each blocker, and how it lies, empty
+# for one that is not made.
 class _OpenData(TypedDict, total=False):
     open: int
     minus: Flat
@@ -152,8 +154,8 @@ class _EntryDocument(_RulesData, _OpenData, _SolvedData):
     given: list[_Lying]
 
 
-# A kind of cell: lines may be drawn from one corner to the next; the parts are relative to its centroid in
-# steps of the finer frame.
+# A kind of cell: lines may be drawn from one corner to the next; the parts are relative to its
+# centroid in steps of the finer frame.
 class _KindData(TypedDict):
     at: Annotated[list[int], "Point"]
     corners: Flat
@@ -208,7 +210,7 @@ def play_data(
         >>> data = play_data(load_set("fridgeiq"), [], 20.0)
         >>> {piece["id"]: len(piece["orientations"]) for piece in data["pieces"] if piece["id"] in "BDN"}
         {'D': 4, 'B': 2, 'N': 4}
-    """
+    """  # noqa: E501
     flips = puzzle.flips or any(entry.challenge.flips for entry in entries)
     pieces = {piece.id: PieceOrientations(puzzle.lattice, piece, flips) for piece in puzzle.pieces}
     blocker = next(
@@ -534,6 +536,7 @@ def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> _PieceDat
             **looks,
         }
         documents.append(document)
+    faint = [_faint_ink(piece, below, theme) for theme in (LIGHT, DARK)]
     return {
         "id": piece.id,
         "label": escape(piece.label),
@@ -542,7 +545,7 @@ def _piece_document(puzzle: PuzzleSet, oriented: PieceOrientations) -> _PieceDat
         "tone": piece.tone,
         "ink": ink_on(below),
         "markInk": ink_on(piece.colour),
-        "faint": f"light-dark({', '.join(_faint_ink(piece, below, theme) for theme in (LIGHT, DARK))})",
+        "faint": f"light-dark({', '.join(faint)})",
         "plain": oriented.plain_count,
         "orientations": documents,
     }

@@ -44,8 +44,8 @@ class ModelData(TypedDict):
     mesh: str
 
 
-# For each orientation in the play data the matrix that places it so at height 0: 16 numbers column by column,
-# in mm with z up; null if there is none.
+# For each orientation in the play data the matrix that places it so at height 0: 16 numbers column
+# by column, in mm with z up; null if there is none.
 class _PieceModelData(ModelData):
     orientations: Annotated[list[list[float] | None], "number[][]"]
 

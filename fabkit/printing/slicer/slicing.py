@@ -80,8 +80,9 @@ def slice_plate(
         raise InputError.of(
             escape(config.name),
             f"is for {pluralize(config.nozzles, 'extruder')}, and {plate} needs "
-            f"{expected.extruders}; export the settings of a printer that changes filament, or choose "
-            "fewer filaments, or set label.inlay none, board.text engraved and cell.tones plain",
+            f"{expected.extruders}; export the settings of a printer that changes filament, or "
+            "choose fewer filaments, or set label.inlay none, board.text engraved and cell.tones "
+            "plain",
             "nozzle_diameter",
         )
     who = f"{plate}: {slicer}"

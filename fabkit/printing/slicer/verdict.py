@@ -93,7 +93,7 @@ def parse_mesh_info(output: str, file: str) -> tuple[MeshInfo, ...]:
     Example:
         >>> parse_mesh_info("[a.3mf]\nmanifold = no\nopen_edges = 3\n[a.3mf]\nmanifold = yes", "a.3mf")
         (MeshInfo(manifold=False, open_edges=3), MeshInfo(manifold=True, open_edges=0))
-    """
+    """  # noqa: E501
     models = []
     for block in re.split(rf"^\[{re.escape(file)}\]$", output, flags=re.MULTILINE)[1:]:
         edges = re.findall(r"\nopen_edges = *(\d+)", block)
@@ -107,7 +107,7 @@ def parse_warnings(output: str) -> tuple[str, ...]:
     Example:
         >>> parse_warnings("20 => Generating perimeters\nprint warning: Empty layer.\n\nObject: A\n")
         ('print warning: Empty layer. Object: A',)
-    """
+    """  # noqa: E501
     warnings: list[str] = []
     begins = True
     for line in output.splitlines():

@@ -40,7 +40,7 @@ def basic_shapes(lattice: Lattice, max_area: float) -> dict[str, Ring]:
         >>> list(basic_shapes(LATTICES["quarter-square"], 2))
         ['square of 1 x 1', 'rectangle of 2 x 1', 'triangle with legs of 1', 'triangle with legs of 2', \
 'triangle with a base of 2']
-    """
+    """  # noqa: E501
     shapes: dict[str, Ring] = {}
     for side in range(1, int(max_area) + 1):
         for width in range(side, int(max_area // side) + 1):

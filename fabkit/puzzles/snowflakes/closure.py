@@ -392,8 +392,8 @@ class Closure:
                 if rows.nbytes > _MAX_BYTES:
                     raise InputError.of(
                         "the search",
-                        "needs too much memory for the symmetric unions of placements; choose fewer "
-                        "--pieces or a smaller --max-half-width",
+                        "needs too much memory for the symmetric unions of placements; choose "
+                        "fewer --pieces or a smaller --max-half-width",
                     )
             sets = rows[:count][kept[:count]]
             unions += count

@@ -294,8 +294,8 @@ class Frontier:
         row = ZERO
         while step >= 0:
             slot, row, done, overflow, step = _expand(
-                table, slot, Word(row), cell, self._options, counter, copies_shift, self.problem.areas,
-                self.problem.cell_count, self._batch, self._fill,
+                table, slot, Word(row), cell, self._options, counter, copies_shift,
+                self.problem.areas, self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)
             if overflow:

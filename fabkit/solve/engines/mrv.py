@@ -39,8 +39,8 @@ def _choose(  # type: ignore[no-untyped-def]
 ):
     """Return the item with the fewest options, or `_COMPLETE` if the node is complete.
 
-    Where kinds are secondary, return `_DEAD` if all cells are covered but too few pieces are used, or
-    if the pieces to be used cannot cover the bare cells, by ``areas``.
+    Where kinds are secondary, return `_DEAD` if all cells are covered but too few pieces are used,
+    or if the pieces to be used cannot cover the bare cells, by ``areas``.
 
     Kinds with several copies left are chosen only if they cannot be placed.
     """
@@ -253,9 +253,9 @@ def mrv_search(  # type: ignore[no-untyped-def]
 class MrvSearch(TreeSearch):
     """A search that branches on the item with the fewest options (minimum remaining values).
 
-    At the root it branches on `first_kind`, if given, and tries the options that have `weights`, the
-    multiplicities of their subtrees. With `record_items`, the items branched on are kept in `items`,
-    in preorder, numbered as in a certificate: cells first, then kinds.
+    At the root it branches on `first_kind`, if given, and tries the options that have `weights`,
+    the multiplicities of their subtrees. With `record_items`, the items branched on are kept in
+    `items`, in preorder, numbered as in a certificate: cells first, then kinds.
     """
 
     def __init__(

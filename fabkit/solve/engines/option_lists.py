@@ -22,8 +22,9 @@ from fabkit.solve.exact_cover import (
 def pieces_fit(areas, left, counter, bare):  # type: ignore[no-untyped-def]
     """Return whether the pieces still to be placed can cover so many bare cells.
 
-    ``areas`` are from `ExactCoverProblem.areas`; if empty, they always can. ``counter`` has the guard
-    bits, the `done` bits and `pieces_shift` of the `CopyCounter` that counts the copies ``left``.
+    ``areas`` are from `ExactCoverProblem.areas`; if empty, they always can. ``counter`` has the
+    guard bits, the `done` bits and `pieces_shift` of the `CopyCounter` that counts the copies
+    ``left``.
     """
     guard, done, shift = counter
     return areas.shape[0] == 0 or areas[np.int64((left & done & ~guard) >> shift), bare]
@@ -124,8 +125,9 @@ def list_index(cell, window):  # type: ignore[no-untyped-def]
 def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
     """Write the start of each list, and the lists themselves if a table is given.
 
-    The caller allocates the arrays, since allocation in a kernel doubles its compile time; and columns
-    are copied one by one, since rows would take parts of numba that a compiled kernel need not load.
+    The caller allocates the arrays, since allocation in a kernel doubles its compile time; and
+    columns are copied one by one, since rows would take parts of numba that a compiled kernel need
+    not load.
     """
     total = 0
     for index in range(start.shape[0] - 1):
