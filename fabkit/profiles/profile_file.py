@@ -253,14 +253,14 @@ def _printer_contradictions(profile: Profile) -> Iterable[ErrorDetail]:
         yield ErrorDetail(
             "printer.slicer",
             f'is "{profile.slicer}", which reads plates, colours and pauses only with the names of '
-            f"its presets; state {join_names(missing)}, or choose a printer (`fabkit profiles` lists "
-            "them)",
+            f"its presets; state {join_names(missing)}, or choose a printer (`fabkit profiles` "
+            "lists them)",
         )
     if profile.plate_colours == "single" and (profile.has_inlays or profile.tones != "plain"):
         yield ErrorDetail(
             "plate.colours",
-            'is "single", but letters, texts or tones are inlaid in a second colour; choose "mixed", '
-            "or label.inlay none, board.text engraved and cell.tones plain",
+            'is "single", but letters, texts or tones are inlaid in a second colour; choose '
+            '"mixed", or label.inlay none, board.text engraved and cell.tones plain',
         )
 
 
@@ -292,8 +292,8 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
         yield ErrorDetail(
             "magnet.polarity",
             f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} '
-            f"across, would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
-            f"choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
+            f"across, would fill the floor under a magnet of "
+            f"{format_mm(profile.magnet_diameter_mm)}; choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
         )
 
 
