@@ -291,9 +291,11 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[ErrorD
     if profile.embedded and profile.magnet_diameter_mm < least_mm:
         yield ErrorDetail(
             "magnet.polarity",
-            f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} '
-            f"across, would fill the floor under a magnet of "
-            f"{format_mm(profile.magnet_diameter_mm)}; choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
+            'is "alternating", and the mark of a south pole, '
+            f"{format_mm(MARK_DIAMETER_MM)} across, "
+            "would fill the floor under a magnet of "
+            f"{format_mm(profile.magnet_diameter_mm)}; choose one of {format_mm(least_mm)} at "
+            "least, or another magnet.polarity",
         )
 
 
