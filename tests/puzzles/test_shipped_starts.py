@@ -503,7 +503,7 @@ def test_starts_on_a_board_are_numbered_by_level() -> None:
 
 def test_more_snowflakes_than_names_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = load_set("fridgeiq")
-    monkeypatch.setattr("fabkit.sets.catalog._flowers", lambda: {"names": ["Rosa", "Viola"]})
+    monkeypatch.setattr("fabkit.sets.catalog._flower_names", lambda: ["Rosa", "Viola"])
     names = list(snowflake_names(puzzle).values())
     assert names[:4] == ["Rosa", "Viola", "3", "4"]
     assert names[-1] == str(len(names))
