@@ -36,7 +36,7 @@ hypothesis.settings.register_profile("long", deadline=None, max_examples=400)
 #: The checkout.
 ROOT = Path(__file__).resolve().parent.parent
 #: The tiers beside the default one, and how long such tests take.
-TIERS = {"integration": "40 minutes", "long": "an hour and a half together"}
+TIERS = {"integration": "half an hour", "long": "an hour and a half together"}
 #: How many tests were left to tiers that were not asked for, by option.
 left_out: dict[str, int] = {}
 
