@@ -175,7 +175,7 @@ export class Brushes {
       return [field(drawings, "draw_label_text", input)];
     }
     if (stamp !== "clue") return [];
-    const pieces = (drawings.project.shapes?.pieces ?? []).map((/** @type {any} */ { id }) => [
+    const pieces = (drawings.project.shapes?.pieces ?? []).map(({ id }) => [
       JSON.stringify({ piece: id }),
       this.text("draw_clue_piece", { id }),
     ]);

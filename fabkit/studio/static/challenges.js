@@ -318,10 +318,10 @@ class ChallengesView {
       .filter((id) => challenges.includes(id));
     const chosen = region.options.length ? region.value : null;
     /** @type {HTMLOptionElement[]} */
-    const options = boards.map((/** @type {any} */ { id, default: isDefault }) =>
+    const options = boards.map(({ id, default: isDefault }) =>
       html("option", { value: `board ${id}`, textContent: id, selected: isDefault }),
     );
-    const isOfBoard = boards.some((/** @type {any} */ { default: isDefault }) => isDefault);
+    const isOfBoard = boards.some(({ default: isDefault }) => isDefault);
     if (!isOfBoard) options.unshift(this.option("chall_of_shapes", { value: "" }));
     options.push(...begun.map((id) => html("option", { value: `of ${id}`, textContent: id })));
     if (begun.length > 1) options.push(this.option("chall_of_all", { value: "of all" }));

@@ -78,7 +78,7 @@ export class Drawings {
   /** The shape of a piece.
    * @param {string} id */
   pieceShape(id) {
-    return this.project.shapes?.pieces.find((/** @type {any} */ shape) => shape.id === id);
+    return this.project.shapes?.pieces.find((shape) => shape.id === id);
   }
 
   /** @param {Thing} thing

@@ -18,8 +18,6 @@ export class Lattice {
      * @type {Cell[][]} */
     this.columns = document.columns.map(pairs);
     this.perPlace = this.columns[0].length;
-    /** Whether files draw pieces by outlines: where a unit of area has several cells. */
-    this.writesOutlines = document.kinds.some(({ lines }) => lines.includes(false));
     const { ux, vx } = this.grid;
     this._shift = (vx * this.columns.length) / ux;
     this._kinds = new Map();

@@ -7,7 +7,7 @@ import { call } from "./server.js";
 /** A set file as the server reads it; see `read_project`.
  * @typedef {{ text: string, faults: { key: string, message: string, line: number }[], things: Thing[],
  *   challenges: any[], lattice?: string, marks?: Record<string, string>, flips?: boolean, rest?: string,
- *   shapes?: any, questions?: Record<string, string> }} Reading */
+ *   shapes?: Fabkit.Shapes, questions?: Record<string, string> }} Reading */
 /** What is undone and redone.
  * @typedef {{ reading: Reading, layers: string[], settings: Record<string, string> }} State */
 

@@ -126,10 +126,10 @@ export class Verdict {
       : this.choice.value;
   }
 
-  /** @param {any} shapes */
+  /** @param {Fabkit.Shapes} shapes */
   showChoices({ boards, challenges, families }) {
     const [main, others] = [true, false].map((isMain) =>
-      boards.filter((/** @type {any} */ board) => board.default === isMain),
+      boards.filter((board) => board.default === isMain),
     );
     const ids = (/** @type {{ id: string }[]} */ tables) => tables.map(({ id }) => id);
     // A family may have the name of its board.
@@ -140,7 +140,7 @@ export class Verdict {
     ]);
     fillSelect(this.choice, names);
     this.choice.hidden = names.size < 2;
-    const family = families.find((/** @type {any} */ { id }) => nameOf(id) === this.choice.value);
+    const family = families.find(({ id }) => nameOf(id) === this.choice.value);
     Object.assign(this.parts.dataset, { prefix: family?.prefix ?? "", join: family?.join });
     this.parts.hidden = !family;
     const groups = family?.groups ?? [];
@@ -249,8 +249,8 @@ export class Verdict {
     const number = (/** @type {number} */ area) =>
       Number(area.toFixed(2)).toLocaleString(document.documentElement.lang);
     const board =
-      shapes.boards.find((/** @type {any} */ { id }) => id === this.choice.value) ??
-      shapes.boards.find((/** @type {any} */ drawn) => drawn.default);
+      shapes.boards.find(({ id }) => id === this.choice.value) ??
+      shapes.boards.find((drawn) => drawn.default);
     const texts = [this.text("draw_area_pieces", { area: number(shapes.area) })];
     if (board) {
       // Balls cover more or fewer cells, by the side on which they lie.
@@ -280,7 +280,7 @@ export class Verdict {
     if (this.drawnSolution === solution && this.drawnShapes === shapes) return;
     Object.assign(this, { drawnSolution: solution, drawnShapes: shapes });
     const { grid } = this.studio.lattice;
-    const byId = new Map(shapes.pieces.map((/** @type {any} */ piece) => [piece.id, piece]));
+    const byId = new Map(shapes.pieces.map((piece) => [piece.id, piece]));
     const rings = Object.entries(solution).map(([id, cells]) => ({
       id,
       rings: grid.ringsOf(pairs(cells)),
